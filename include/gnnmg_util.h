@@ -11,26 +11,29 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /** @defgroup util Helpers
  * Helpers for programs, in a header of their own: gnnmg_util.h. Its functions are compiled into the
  * program and are not part of the library. */
 /** @{ */
 
-/** Ends the program if a call fails: prints place, status and gnnmg_last_error() in one line on
- * standard error, and exits with 1. Answers, such as ::GNNMG_END, are not failures.
+/** Ends the program if a call fails: prints file, line, status and gnnmg_last_error() in one line
+ * on standard error, and exits with 1. Answers, such as ::GNNMG_END, are not failures.
  *
  * Functions registered with atexit() do not run, because several threads may fail at once. */
 #define GNNMG_CHECK(call) gnnmg_check((call), __FILE__, __LINE__)
 
 /** Function of #GNNMG_CHECK.
  * @param[in] status result of a call
- * @param[in] file name of the source file
+ * @param[in] file path of the source file, of which the name is printed
  * @param[in] line line in that file */
 static inline void gnnmg_check(gnnmg_status status, const char* file, int line) {
+  const char* name = strrchr(file, '/');
   if (status >= 0) return;
   fflush(stdout); /* prints the output of the program first */
-  fprintf(stderr, "%s:%d: %s: %s\n", file, line, gnnmg_status_name(status), gnnmg_last_error());
+  fprintf(stderr, "%s:%d: %s: %s\n", name != NULL ? name + 1 : file, line,
+          gnnmg_status_name(status), gnnmg_last_error());
   _Exit(1);
 }
 

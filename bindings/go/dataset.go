@@ -11,7 +11,8 @@ import (
 
 // A Dataset is a graph with features, labels and splits; or many small graphs, side by side in one:
 // then labels, ids of splits and weights are those of graphs. It has any number of splits, by name
-// and index; objects made from the data set use the chosen one.
+// and index. One is chosen: the first, until one is added; [Dataset.SelectSplit] makes a data set
+// with another.
 type Dataset struct {
 	handle
 	rt *Runtime
@@ -246,7 +247,7 @@ func (d *Dataset) SetClassWeights(weights []float64) error {
 }
 
 // BalanceClasses sets class weights by which every class counts the same over the training part of
-// the split that is set.
+// the chosen split.
 func (d *Dataset) BalanceClasses() error {
 	defer runtime.KeepAlive(d)
 	return failure(raw.DatasetBalanceClasses(d.token()))

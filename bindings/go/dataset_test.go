@@ -59,16 +59,33 @@ func TestSplits(t *testing.T) {
 	}
 	equalSlices(t, names, []string{"random", "mine", "folds", "folds", "folds", "random"})
 	equal(t, all[4].Index, 2)
-	ok(t, w.data.SetSplit("mine", 0))
-	equal(t, len(values[int64](t)(w.data.SplitIDs(gnnmg.PartTrain))), 2)
-	ok(t, w.data.SetSplit("", 0))
-	equal(t, len(values[int64](t)(w.data.SplitIDs(gnnmg.PartTrain))), 360)
+	trainIDs := func(data *gnnmg.Dataset, err error) int {
+		ok(t, err)
+		return len(values[int64](t)(data.SplitIDs(gnnmg.PartTrain)))
+	}
+	mine, err := w.data.SelectSplit("mine", 0)
+	equal(t, trainIDs(mine, err), 2)
+	equal(t, trainIDs(mine.SelectSplit("", 0)), 360)
+	equal(t, trainIDs(w.data, nil), 12)
+	ok(t, w.data.AddSplit("more", []int64{7}, nil, nil))
+	equal(t, trainIDs(mine, nil), 2)
+	_, err = mine.SelectSplit("more", 0)
+	fails(t, err, gnnmg.ErrNotFound)
+	ok(t, w.data.Close())
+	equal(t, trainIDs(mine.SelectSplit("folds", 1)), 400)
+	ok(t, mine.Save(background, filepath.Join(t.TempDir(), "mine")))
 
-	fails(t, w.data.SetSplit("mine", 7), gnnmg.ErrNotFound)
+	_, err = mine.SelectSplit("mine", 7)
+	fails(t, err, gnnmg.ErrNotFound)
+	_, err = w.data.SelectSplit("mine", 0)
+	fails(t, err, gnnmg.ErrHandle)
+	w.data = mine
 	fails(t, w.data.AddSplit("bad", []int64{600}, nil, nil), gnnmg.ErrRange)
 	fails(t, w.data.AddSplit("bad", []int64{1}, []int64{1}, nil), gnnmg.ErrFormat)
 	fails(t, w.data.AddFolds("x", func(c *gnnmg.FoldsConfig) { c.NumFolds = 1 }), gnnmg.ErrInvalidArgument)
 	_, err = (*gnnmg.Dataset)(nil).Splits()
+	fails(t, err, gnnmg.ErrHandle)
+	_, err = (*gnnmg.Dataset)(nil).SelectSplit("", 0)
 	fails(t, err, gnnmg.ErrHandle)
 }
 

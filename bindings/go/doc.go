@@ -66,7 +66,8 @@
 // copy. [Values] is a slice over it, valid while the tensor is: until its Close, that of its batch,
 // or until nobody holds it. [View] and [Rows] keep it for the length of a function or loop, and
 // [Copy] copies. Set methods copy, Import methods share: memory of Go's is pinned as long as the
-// library needs it and must not be changed.
+// library needs it and must not be changed. [Tensor.DLPack] and [FromDLPack] share memory with
+// other libraries.
 package gnnmg
 
 //go:generate go run ./internal/gen ../../include/gnnmg.h ../settings.json

@@ -15,9 +15,9 @@ const (
 	ErrHandle Status = -2
 	// Another call holds the object.
 	ErrBusy Status = -3
-	// Header, struct or file of another version.
+	// Another version of header, struct or file.
 	ErrVersion Status = -4
-	// No such file, name, key or index.
+	// No such file, name, key, index or number.
 	ErrNotFound Status = -5
 	// Reading or writing failed; the text has errno.
 	ErrIO Status = -6
@@ -25,7 +25,7 @@ const (
 	ErrFormat Status = -7
 	// A file has changed since it was written.
 	ErrChecksum Status = -8
-	// An id or number is out of range.
+	// An id or value in data is out of range.
 	ErrRange Status = -9
 	// Data is NaN or infinite.
 	ErrNaN Status = -10
@@ -33,31 +33,31 @@ const (
 	ErrDiverged Status = -11
 	// Not enough memory; the object stays usable.
 	ErrNoMemory Status = -12
-	// A library or driver is missing or has another version.
+	// A missing library or driver, or another version.
 	ErrDependency Status = -13
-	// The library does not support this.
+	// Not supported.
 	ErrUnsupported Status = -14
 	// A device has failed and stays failed.
 	ErrDeviceLost Status = -15
 	// A configured deadline passed.
 	ErrTimeout Status = -16
-	// Another rank or server is lost; the text names it.
+	// Another rank or server is lost.
 	ErrPeerLost Status = -17
-	// Another rank failed or stopped; the text has the cause.
+	// Another rank failed or stopped.
 	ErrAborted Status = -18
 	// Ranks, or settings and stored data, do not match.
 	ErrMismatch Status = -19
-	// A server, port or GPU cannot be had.
+	// A server, port or GPU is not available.
 	ErrUnavailable Status = -20
 	// A token or certificate is not accepted, or a message was changed in transit.
 	ErrAuth Status = -21
 	// A peer sent an invalid message.
 	ErrProtocol Status = -22
-	// The caller canceled the work.
+	// The caller canceled.
 	ErrCancelled Status = -23
 	// A callback returned non-zero.
 	ErrCallback Status = -24
-	// This process is a fork of the one that used the library.
+	// The library was in use before a fork.
 	ErrForked Status = -25
 	// A fault of the library; please report the text.
 	ErrInternal Status = -26
@@ -123,7 +123,7 @@ func (v LogLevel) String() string {
 	return "LogLevel(" + strconv.Itoa(int(v)) + ")"
 }
 
-// DeviceType: Kind of a device, with DLPack's numbers.
+// DeviceType: Kind of a device, as in DLPack.
 type DeviceType int32
 
 // Values of [DeviceType].
@@ -132,7 +132,7 @@ const (
 	DeviceAuto DeviceType = 0
 	// CPU and main memory.
 	DeviceCPU DeviceType = 1
-	// GPUs, each with its own memory.
+	// GPUs.
 	DeviceCUDA DeviceType = 2
 )
 
@@ -166,11 +166,11 @@ type GraphPlacement int32
 const (
 	// DEVICE if the graph takes at most 40 % of free GPU memory, else PINNED, else HOST.
 	GraphPlacementAuto GraphPlacement = 0
-	// A copy in the memory of each GPU.
+	// A copy in each GPU's memory.
 	GraphPlacementDevice GraphPlacement = 1
-	// One copy in pinned main memory; GPUs sample from it.
+	// One copy in pinned main memory.
 	GraphPlacementPinned GraphPlacement = 2
-	// Main memory; the loader's threads sample. Custom samplers and whole graphs need this.
+	// Main memory; loader threads sample. For custom samplers and whole graphs.
 	GraphPlacementHost GraphPlacement = 3
 )
 
@@ -208,13 +208,13 @@ type FeaturePlacement int32
 const (
 	// DEVICE if the features take at most 60 % of free GPU memory, else CACHED, PINNED or HOST.
 	FeaturePlacementAuto FeaturePlacement = 0
-	// A copy in the memory of each GPU.
+	// A copy in each GPU's memory.
 	FeaturePlacementDevice FeaturePlacement = 1
-	// One copy in pinned main memory; GPUs read it.
+	// One copy in pinned main memory.
 	FeaturePlacementPinned FeaturePlacement = 2
-	// PINNED, with the hottest rows also in the memory of each GPU.
+	// PINNED, with the hottest rows also in each GPU's memory.
 	FeaturePlacementCached FeaturePlacement = 3
-	// Main memory; the loader's threads gather. Sparse rows and mapped files need this.
+	// Main memory; loader threads gather. For sparse rows and mapped files.
 	FeaturePlacementHost FeaturePlacement = 4
 	// CACHED, with different rows on each GPU of a trainer; GPUs read each other.
 	FeaturePlacementSplit FeaturePlacement = 5
@@ -310,7 +310,7 @@ type Transform int32
 
 // Values of [Transform].
 const (
-	// Appends (v, u) for each (u, v) with u != v, in edge order; keeps duplicates.
+	// Appends (v, u) for each (u, v) with u != v, in edge order.
 	TransformAddReverseEdges Transform = 0
 	// Adds reverse edges, then keeps one of equal edges.
 	TransformToUndirected Transform = 1
@@ -322,9 +322,9 @@ const (
 	TransformAddSelfLoops Transform = 4
 	// Appends (v, v) to nodes that have none.
 	TransformAddRemainingSelfLoops Transform = 5
-	// Keeps the nodes and no edges: a model then learns from features only.
+	// Keeps only the nodes.
 	TransformRemoveEdges Transform = 6
-	// Replaces (u, v) by (v, u), in the same order: messages flow the other way.
+	// Replaces (u, v) by (v, u), in the same order.
 	TransformReverseEdges Transform = 7
 )
 
@@ -351,16 +351,16 @@ func (v Transform) String() string {
 	return "Transform(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Task: Meaning of the labels.
+// Task: Meaning of the labels, for N nodes or graphs.
 type Task int32
 
 // Values of [Task].
 const (
 	// No labels.
 	TaskNone Task = 0
-	// One class per node or graph: i64 [N], -1 for no label.
+	// One class: i64 [N], -1 for no label.
 	TaskMulticlass Task = 1
-	// Yes or no, for one or more targets: f32 [N, T], NaN for no label.
+	// Yes or no, for T targets: f32 [N, T], NaN for no label.
 	TaskBinary Task = 2
 	// Numbers: f32 [N, T], NaN for no label.
 	TaskRegression Task = 3
@@ -394,11 +394,11 @@ type Part int32
 
 // Values of [Part].
 const (
-	// Ids to train on.
+	// Training.
 	PartTrain Part = 0
-	// Ids that select the best epoch.
+	// Selection of the best epoch.
 	PartValidation Part = 1
-	// Ids that measure the result.
+	// Measuring the result.
 	PartTest Part = 2
 )
 
@@ -428,10 +428,10 @@ type PartsMethod int32
 
 // Values of [PartsMethod].
 const (
-	// Few edges between parts: clusters, then moves of nodes. 26 bytes per node and 0.3 GB.
+	// Few edges between parts. 26 bytes per node and 0.3 GB.
 	PartsMethodCluster PartsMethod = 0
-	// METIS, if installed, on the whole graph: 120 bytes per edge. METIS handles SIGABRT and SIGTERM
-	// while it runs, and uses rand().
+	// METIS, if installed: 120 bytes per edge. It handles SIGABRT and SIGTERM while it runs, and
+	// uses rand().
 	PartsMethodMETIS PartsMethod = 1
 	// Equal ranges of ids.
 	PartsMethodRange PartsMethod = 2
@@ -471,12 +471,11 @@ type Draw int32
 const (
 	// Each node draws by itself, exactly the fan-out.
 	DrawUniform Draw = 0
-	// LABOR-0 (Balin and Catalyurek 2023): a neighbor has one random number for all nodes of a hop
-	// and is kept if it is below fan-out / degree. The fan-out is the mean number per node, and a
-	// mini-batch has fewer distinct nodes.
+	// LABOR-0 (Balin 2023): a neighbor has one random number for all nodes of a hop and is kept if
+	// it is below fan-out / degree. The fan-out is a mean, and a mini-batch has fewer distinct
+	// nodes.
 	DrawLabor Draw = 1
-	// LABOR with one random number for all hops: fewer nodes still, but the hops depend on each
-	// other.
+	// LABOR with one random number for all hops: fewer nodes still, but dependent hops.
 	DrawLaborOnce Draw = 2
 )
 
@@ -501,20 +500,19 @@ func (v Draw) MarshalText() ([]byte, error) { return wordOf(wordsDraw[:], int(v)
 // UnmarshalText sets the value of a word.
 func (v *Draw) UnmarshalText(text []byte) error { return setWord(wordsDraw[:], (*int32)(v), text) }
 
-// Plan: Method that divides an epoch's ids among ranks.
+// Plan: Division of an epoch's ids among ranks.
 type Plan int32
 
 // Values of [Plan].
 const (
 	// One permutation; every id exactly once.
 	PlanGlobal Plan = 0
-	// Rule of PyTorch's DistributedSampler, for comparison.
+	// PyTorch's DistributedSampler, for comparison.
 	PlanDistributedSampler Plan = 1
 	// Slices as in DGL, for comparison.
 	PlanContiguous Plan = 2
-	// Data sets in parts: all ids of a mini-batch are from one part, every id once. Mini-batches are
-	// the same for any number of ranks and processes, which first take those of their own parts. Set
-	// BatchesPerStep to the number of parts.
+	// Data sets in parts: a mini-batch has ids of one part, every id once. Mini-batches are the same
+	// for any number of ranks and processes. Set BatchesPerStep to the number of parts.
 	PlanParts Plan = 3
 )
 
@@ -546,30 +544,29 @@ type Architecture int32
 
 // Values of [Architecture].
 const (
-	// GraphSAGE (Hamilton, Ying, Leskovec 2017).
+	// GraphSAGE (Hamilton 2017).
 	ArchitectureSAGE Architecture = 0
-	// Graph convolutional network (Kipf, Welling 2017).
+	// Graph convolutional network (Kipf 2017).
 	ArchitectureGCN Architecture = 1
-	// Graph attention network (Velickovic and others 2018).
+	// Graph attention network (Velickovic 2018).
 	ArchitectureGAT Architecture = 2
-	// Attention that depends on both ends (Brody and others 2022).
+	// Attention that depends on both ends (Brody 2022).
 	ArchitectureGATv2 Architecture = 3
-	// Graph isomorphism network (Xu and others 2019).
+	// Graph isomorphism network (Xu 2019).
 	ArchitectureGIN Architecture = 4
-	// GIN with edge features (Hu and others 2020).
+	// GIN with edge features (Hu 2020).
 	ArchitectureGINE Architecture = 5
-	// R-GCN: a linear map per edge type (Schlichtkrull and others 2018).
+	// R-GCN: a linear map per edge type (Schlichtkrull 2018).
 	ArchitectureRGCN Architecture = 6
-	// Graph transformer (Shi and others 2021).
+	// Graph transformer (Shi 2021).
 	ArchitectureTransformer Architecture = 7
-	// Principal neighborhood aggregation (Corso and others 2020).
+	// Principal neighborhood aggregation (Corso 2020).
 	ArchitecturePNA Architecture = 8
-	// GraphConv: a linear map for neighbors and one for the node (Morris and others 2019).
+	// A linear map for neighbors and one for the node (Morris 2019).
 	ArchitectureGraphConv Architecture = 9
-	// Custom layers, added by [Model.AddConv] and others.
+	// Custom layers: [Model.AddConv] and others.
 	ArchitectureLayers Architecture = 10
-	// EdgeConv: a network over both ends of each edge (Wang and others 2019); in DGL only with the
-	// maximum.
+	// EdgeConv: a network over both ends of each edge (Wang 2019); in DGL only with the maximum.
 	ArchitectureEdge Architecture = 11
 )
 
@@ -614,15 +611,15 @@ func (v *Architecture) UnmarshalText(text []byte) error {
 	return setWord(wordsArchitecture[:], (*int32)(v), text)
 }
 
-// Framework: Framework whose layer definitions and tensor keys the model follows.
+// Framework: Framework of layer definitions and tensor keys.
 type Framework int32
 
 // Values of [Framework].
 const (
 	// PyTorch Geometric: keys "convs.0.lin_l.weight", ...
 	FrameworkPyG Framework = 0
-	// DGL: keys "layers.0.fc_neigh.weight", ... Layers add no self-loops, degrees are those of the
-	// block, and a tied maximum has one winner.
+	// DGL: keys "layers.0.fc_neigh.weight", ...; no added self-loops, degrees of the block, one
+	// winner of a tied maximum.
 	FrameworkDGL Framework = 1
 )
 
@@ -652,8 +649,7 @@ type Aggregation int32
 
 // Values of [Aggregation].
 const (
-	// Sum for GIN, GINE, GraphConv and DGL's R-GCN, max for EdgeConv, mean for GraphSAGE and PyG's
-	// R-GCN.
+	// Sum for GIN, GINE, GraphConv, DGL's R-GCN; max for EdgeConv; mean for GraphSAGE, PyG's R-GCN.
 	AggregationDefault Aggregation = 0
 	// Mean.
 	AggregationMean Aggregation = 1
@@ -663,8 +659,8 @@ const (
 	AggregationSum Aggregation = 3
 	// DGL: maximum after a linear layer and ReLU.
 	AggregationPool Aggregation = 4
-	// GraphSAGE: a recurrent network over the neighbors in edge order. PyG's continues with zeros up
-	// to the largest in-degree.
+	// GraphSAGE: a recurrent network over the neighbors in edge order, in PyG continued with zeros
+	// up to the largest in-degree.
 	AggregationLSTM Aggregation = 5
 	// DGL: mean of the neighbors and the node itself.
 	AggregationGCN Aggregation = 6
@@ -761,9 +757,9 @@ func (v *Activation) UnmarshalText(text []byte) error {
 	return setWord(wordsActivation[:], (*int32)(v), text)
 }
 
-// Norm: Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph is each
-// graph of a batch of graphs; otherwise, and inside layers, it is all rows at hand: the
-// mini-batch in training, all nodes in results for all nodes.
+// Norm: Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph here is
+// each graph of a batch of graphs. In other batches, and inside layers, it is all rows at hand:
+// the mini-batch in training, all nodes in results for all nodes.
 type Norm int32
 
 // Values of [Norm].
@@ -776,12 +772,12 @@ const (
 	NormLayer Norm = 2
 	// All entries of a graph together; default of PyG's LayerNorm.
 	NormLayerGraph Norm = 3
-	// Each column over a graph, minus a learned share of its mean (Cai and others 2021).
+	// Each column over a graph, minus a learned share of its mean (Cai 2021).
 	NormGraph Norm = 4
 	// Each column over a graph, without parameters.
 	NormInstance Norm = 5
-	// Columns centered over a graph, then its rows scaled to a mean square length of NormScale
-	// (Zhao, Akoglu 2020).
+	// Columns centered over a graph, then its rows scaled to a mean square length of NormScale (Zhao
+	// 2020).
 	NormPair Norm = 6
 	// Columns centered over a graph, then each row scaled to the length NormScale.
 	NormPairRows Norm = 7
@@ -818,13 +814,13 @@ func (v Norm) MarshalText() ([]byte, error) { return wordOf(wordsNorm[:], int(v)
 // UnmarshalText sets the value of a word.
 func (v *Norm) UnmarshalText(text []byte) error { return setWord(wordsNorm[:], (*int32)(v), text) }
 
-// Readout: Combination of a graph's rows into one row, before the final linear layer if there is
-// one. A graph without nodes gives 0.
+// Readout: Combination of a graph's rows into one row, before a final linear layer. A graph
+// without nodes gives 0.
 type Readout int32
 
 // Values of [Readout].
 const (
-	// The result has one row per seed.
+	// One row per seed.
 	ReadoutNone Readout = 0
 	// Sum.
 	ReadoutSum Readout = 1
@@ -834,11 +830,10 @@ const (
 	ReadoutMax Readout = 3
 	// Sum weighted by a softmax over learned scores.
 	ReadoutAttention Readout = 4
-	// A recurrent network that reads the rows ReadoutSteps times (Vinyals and others 2016); twice as
-	// wide.
+	// A recurrent network that reads the rows ReadoutSteps times (Vinyals 2016); twice as wide.
 	ReadoutSet2Set Readout = 5
-	// The SortRows rows largest in the last column, concatenated, zeros for missing ones (Zhang and
-	// others 2018).
+	// The SortRows rows largest in the last column, concatenated, zeros for missing ones (Zhang
+	// 2018).
 	ReadoutSort Readout = 6
 )
 
@@ -878,7 +873,7 @@ type Loss int32
 
 // Values of [Loss].
 const (
-	// Loss of the task: one of the next three.
+	// The task's: one of the next three.
 	LossAuto Loss = 0
 	// Classes.
 	LossCrossEntropy Loss = 1
@@ -888,9 +883,9 @@ const (
 	LossMeanSquaredError Loss = 3
 	// Regression: torch's L1Loss.
 	LossMeanAbsoluteError Loss = 4
-	// Regression: squared, and linear above HuberDelta.
+	// Regression: squared, linear above HuberDelta.
 	LossHuber Loss = 5
-	// Classes or binary targets: cross-entropy times (1 - p)^FocalGamma, p the label's probability.
+	// Classes or binary targets: cross-entropy times (1-p)^FocalGamma, p the label's probability.
 	LossFocal Loss = 6
 )
 
@@ -1006,9 +1001,9 @@ type PartsReading int32
 const (
 	// SHARED if every process finds all parts, else ASKED.
 	PartsReadingAuto PartsReading = 0
-	// The folder; [ErrMismatch] if a process does not find all parts.
+	// The folder, which every process must find whole.
 	PartsReadingShared PartsReading = 1
-	// The processes that have them; processes that find the same parts divide them.
+	// The processes that have them. Those that find the same parts divide them.
 	PartsReadingAsked PartsReading = 2
 )
 

@@ -174,7 +174,7 @@ func TestContextEndsAWait(t *testing.T) {
 		errs = append(errs, err)
 	}
 	if len(errs) != 1 || !errors.Is(errs[0], gnnmg.ErrCancelled) {
-		t.Errorf("a cancelled loader gives %v", errs)
+		t.Errorf("a canceled loader gives %v", errs)
 	}
 	ok(t, loader.Start(0, 0))
 	batch, err := loader.Next(background)

@@ -206,7 +206,7 @@ func TestServersThatCannotBe(t *testing.T) {
 		parts                      []int32
 		status                     gnnmg.Status
 	}{
-		{folder, "127.0.0.1:0", "", []int32{3}, gnnmg.ErrRange},
+		{folder, "127.0.0.1:0", "", []int32{3}, gnnmg.ErrNotFound},
 		{folder, "127.0.0.1:0", "", []int32{1, 1}, gnnmg.ErrInvalidArgument},
 		{folder, "graph-1", "", nil, gnnmg.ErrInvalidArgument},
 		{t.TempDir(), "127.0.0.1:0", "", nil, gnnmg.ErrNotFound},

@@ -34,15 +34,20 @@ func (d *Dataset) Splits() (all []NamedSplit, err error) {
 	return all, err
 }
 
-// SetSplit chooses the split for objects that are made from the data set from now on; "" is the
-// name of the first.
-func (d *Dataset) SetSplit(splitName string, index int) error {
+// SelectSplit makes a data set of the same data with another split chosen; "" is the name of the
+// first. Both share graph, features and labels; splits and weights that one gets later do not change
+// the other.
+func (d *Dataset) SelectSplit(splitName string, index int) (*Dataset, error) {
 	defer runtime.KeepAlive(d)
+	if d == nil {
+		return nil, errNil("Dataset")
+	}
 	n, err := nameOrNone("name", splitName)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return failure(raw.DatasetSetSplit(d.token(), n, narrow(index)))
+	r, token := raw.DatasetSelectSplit(d.token(), n, narrow(index))
+	return adoptDataset(d.rt, r, token)
 }
 
 // AddSplit adds a split of ids in any order, each in one list at most, and chooses it.
@@ -85,7 +90,7 @@ func (d *Dataset) AddFolds(splitName string, options ...func(*FoldsConfig)) erro
 	return failure(raw.DatasetAddFolds(d.token(), n, words))
 }
 
-// SplitIDs is the ids of a part of the split that is set, ascending, of int64.
+// SplitIDs is the ids of a part of the chosen split, ascending, of int64.
 func (d *Dataset) SplitIDs(part Part) (*Tensor, error) {
 	defer runtime.KeepAlive(d)
 	return adoptTensor(raw.DatasetExportSplit(d.token(), int32(part)))

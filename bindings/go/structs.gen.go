@@ -10,9 +10,9 @@ import (
 
 // RuntimeConfig holds settings of a context.
 type RuntimeConfig struct {
-	// Threads for reading, sampling and evaluation, with the caller. Default: one per core.
+	// Threads for reading, sampling and evaluation, with the caller's. Default: one per core.
 	NumThreads int
-	// Messages that the queue holds; new ones replace the oldest. Default 1024.
+	// Messages in the queue; new ones replace the oldest. Default 1024.
 	LogCapacity int64
 	// Bytes of graphs, samples, mini-batches and result rows, without LibTorch's. Default: no limit.
 	MemoryLimit uint64
@@ -26,15 +26,15 @@ func (c *RuntimeConfig) to(r *raw.ContextConfig) {
 
 // RuntimeInfo holds facts about a context.
 type RuntimeInfo struct {
-	// Threads in use, including the calling thread.
+	// Threads, with the caller's.
 	NumThreads int
-	// Cores that this process may use.
+	// Cores of this process.
 	NumCores int
-	// Version of LibTorch in the form of [Version].
+	// LibTorch's version, in the form of [Version].
 	TorchVersion int
-	// Configured limit in bytes; 0: no limit.
+	// Limit in bytes; 0: none.
 	MemoryLimit uint64
-	// Bytes of the limit in use.
+	// Bytes in use.
 	MemoryUsed uint64
 }
 
@@ -50,13 +50,13 @@ func (c *RuntimeInfo) from(r *raw.ContextInfo) {
 type DeviceInfo struct {
 	// [DeviceCUDA].
 	DeviceType DeviceType
-	// Product name: "NVIDIA H100 80GB HBM3".
+	// Such as "NVIDIA H100 80GB HBM3".
 	Name string
 	// PCI address, equal in every process: "0000:19:00.0".
 	BusID string
 	// Bytes.
 	TotalMemory uint64
-	// Bytes that no program uses now.
+	// Bytes unused now.
 	FreeMemory uint64
 	// Compute capability: 9 of 9.0.
 	CapabilityMajor int
@@ -93,11 +93,11 @@ type DatasetInfo struct {
 	NumNodes int64
 	// Edges of all graphs.
 	NumEdges int64
-	// Columns of the features; 0: none.
+	// Columns of the features, or 0.
 	FeatureDim int64
 	// Classes, or targets of other tasks; 0 without labels.
 	NumClasses int64
-	// Splits of all names together.
+	// Number of splits.
 	NumSplits int64
 }
 
@@ -111,15 +111,15 @@ func (c *DatasetInfo) from(r *raw.DatasetInfo) {
 	c.NumSplits = int64(r.NumSplits)
 }
 
-// SplitInfo holds facts about one split.
+// SplitInfo: Sizes of one split.
 type SplitInfo struct {
 	// Index among the splits of the same name.
 	Index int
-	// Number of training ids.
+	// Training ids.
 	NumTrain int64
-	// Number of validation ids.
+	// Validation ids.
 	NumValidation int64
-	// Number of test ids.
+	// Test ids.
 	NumTest int64
 }
 
@@ -133,7 +133,7 @@ func (c *SplitInfo) from(r *raw.SplitInfo) {
 // PartsInfo holds facts about all parts of a data set. The fields after OwnParts count reads of
 // [OpenParts] and [OpenServed].
 type PartsInfo struct {
-	// Number of parts.
+	// Parts.
 	NumParts int
 	// Nodes of all parts.
 	NumNodes int64
@@ -149,15 +149,15 @@ type PartsInfo struct {
 	EdgeBalance float64
 	// Training ids of the largest part / mean.
 	TrainBalance float64
-	// Parts that this process has.
+	// Parts of this process.
 	OwnParts int
-	// Cached feature rows of other parts.
+	// Cached rows of other parts.
 	KeptRows int64
-	// Rows of own parts read so far.
+	// Rows read of own parts.
 	OwnRows int64
-	// Rows of other parts read from the cache.
+	// Rows read from the cache.
 	HitRows int64
-	// Rows of other parts requested.
+	// Rows requested.
 	AskedRows int64
 	// Requests: one per part and hop, and one per MB of rows.
 	Questions int64
@@ -196,11 +196,11 @@ type PartInfo struct {
 	NumEdges int64
 	// Training ids of the part.
 	NumTrain int64
-	// Edges from other parts into these nodes.
+	// Edges from other parts.
 	CutEdges int64
 	// Expected nodes of a mini-batch of its training ids.
 	BatchRows float64
-	// Expected rows of it from other parts.
+	// Expected rows from other parts.
 	RemoteRows float64
 	// Share of RemoteRows in the cache.
 	HitRate float64
@@ -217,15 +217,15 @@ func (c *PartInfo) from(r *raw.PartInfo) {
 	c.HitRate = float64(r.HitRate)
 }
 
-// LayerInfo: Request to a custom sampler: the edges of one layer of one mini-batch.
+// LayerInfo: Request to a custom sampler: edges of one layer of one mini-batch.
 type LayerInfo struct {
-	// Layer; 0 is next to the seeds.
+	// 0 is next to the seeds.
 	Layer int
 	// Epoch, from 0.
 	Epoch uint64
-	// Number of the mini-batch in the epoch.
+	// Number in the epoch.
 	Batch uint64
-	// Random key of this hop, equal to that of the built-in sampler.
+	// The built-in sampler's random key of this hop.
 	Key uint64
 }
 
@@ -238,15 +238,15 @@ func (c *LayerInfo) from(r *raw.LayerInfo) {
 
 // LoaderInfo holds facts about a loader's epoch.
 type LoaderInfo struct {
-	// Ids of the loader.
+	// Number of ids.
 	NumSeeds int64
-	// Mini-batches of the epoch, all ranks together.
+	// Mini-batches of all ranks.
 	NumBatches int64
-	// Steps of the epoch.
+	// Steps.
 	NumSteps int64
 	// Mini-batches per step, all ranks together.
 	BatchesPerStep int64
-	// Epoch of the next mini-batch.
+	// Next epoch, from 0.
 	Epoch int64
 }
 
@@ -274,24 +274,24 @@ type BatchInfo struct {
 	NumNodes int64
 	// Distinct edges drawn.
 	NumEdges int64
-	// Columns of the features; 0: none.
+	// Columns of the features, or 0.
 	FeatureDim int64
-	// Seeds of the step, all ranks together.
+	// Seeds of the step on all ranks.
 	StepSeeds int64
 	// NumSeeds / StepSeeds: means over seeds times this, summed over all ranks, are the mean of the
 	// step.
 	LossWeight float64
-	// Time of sampling.
+	// Sampling.
 	SampleSeconds float64
-	// Time of gathering features.
+	// Gathering features.
 	GatherSeconds float64
 	// true: last of this rank in its step: reduce and update.
 	LastOfStep bool
-	// true: the features are sparse.
+	// true: sparse features.
 	SparseFeatures bool
 	// [DeviceCPU] or [DeviceCUDA].
 	Device DeviceType
-	// Number of the GPU.
+	// GPU number.
 	DeviceIndex int
 }
 
@@ -316,9 +316,9 @@ func (c *BatchInfo) from(r *raw.BatchInfo) {
 
 // BlockInfo: Sizes of a block: the edges of one layer.
 type BlockInfo struct {
-	// Targets: the first nodes of the mini-batch.
+	// The first nodes of the mini-batch.
 	NumTargets int64
-	// Sources: the first nodes of the mini-batch.
+	// The first nodes of the mini-batch.
 	NumSources int64
 	// Edges.
 	NumEdges int64
@@ -330,7 +330,7 @@ func (c *BlockInfo) from(r *raw.BlockInfo) {
 	c.NumEdges = int64(r.NumEdges)
 }
 
-// Metrics: Exact results of an evaluation; the task determines which fields are valid.
+// Metrics: Exact results of an evaluation. The task determines which fields are valid.
 type Metrics struct {
 	// Task of the data set.
 	Task Task
@@ -346,7 +346,7 @@ type Metrics struct {
 	F1Micro float64
 	// Mean F1 of the classes; NaN without labels.
 	F1Macro float64
-	// Binary tasks: mean over targets; NaN if one class is missing.
+	// Binary tasks: mean over targets; NaN if a class is missing.
 	ROCAUC float64
 	// Binary tasks: mean over targets.
 	AveragePrecision float64
@@ -390,7 +390,7 @@ type ModelInfo struct {
 	NumTensors int64
 	// [DeviceCPU] or [DeviceCUDA].
 	Device DeviceType
-	// Number of the GPU.
+	// GPU number.
 	DeviceIndex int
 }
 
@@ -409,17 +409,17 @@ func (c *ModelInfo) from(r *raw.ModelInfo) {
 
 // CommConfig holds settings of a communicator.
 type CommConfig struct {
-	// Time limit of an operation ([ErrTimeout]); the shortest of all ranks applies. Default 30s.
+	// Limit of an operation; the shortest of all ranks applies. Default 30s.
 	Deadline time.Duration
-	// Time to wait for processes to join, and to begin a collective call. Default 5m.
+	// Limit for joining, and for the start of a collective call. Default 5m.
 	Join time.Duration
-	// Interval between signs of life, 10 to 600 000; process 0's value applies. Default 500ms.
+	// Interval of signs of life, 10 to 600 000; process 0's applies. Default 500ms.
 	Heartbeat time.Duration
 	// Port of process 0.
 	Port int
 	// Number of this process.
 	ProcessRank int
-	// Number of processes, 1 to 1024. Default 1.
+	// 1 to 1024. Default 1.
 	NumProcesses int
 }
 
@@ -435,11 +435,11 @@ func (c *CommConfig) to(r *raw.CommConfig) {
 // OpenPartsConfig holds settings of requests for parts elsewhere. The fields after CacheBytes are
 // for [OpenParts].
 type OpenPartsConfig struct {
-	// Concurrent requests for rows to each part, 1 to 1024. Default 8.
+	// Concurrent requests to each part, 1 to 1024. Default 8.
 	MaxInFlight int
-	// Time limit of a request. Default 10s.
+	// Limit of a request. Default 10s.
 	Deadline time.Duration
-	// Bytes of cached rows of other parts, the hottest. Default: a tenth of all rows.
+	// Cache of the hottest rows of other parts. Default: a tenth of all rows.
 	CacheBytes uint64
 	// Source of other parts; equal on all processes.
 	Reading PartsReading
@@ -478,9 +478,9 @@ type MemoryInfo struct {
 	StepBytes uint64
 	// Validation between epochs.
 	EvaluationBytes uint64
-	// Weights, gradients, and the last valid weights.
+	// Weights, gradients, last valid weights.
 	ParameterBytes uint64
-	// State of the optimizer.
+	// Optimizer state.
 	OptimizerBytes uint64
 	// Data for other ranks, and NCCL's buffers.
 	CommunicationBytes uint64
@@ -492,9 +492,9 @@ type MemoryInfo struct {
 	PinnedBytes uint64
 	// Cached rows.
 	NumCached int64
-	// Placement of the graph, not AUTO.
+	// Placement, not AUTO.
 	GraphPlacement GraphPlacement
-	// Placement of the features, not AUTO.
+	// Placement, not AUTO.
 	FeaturePlacement FeaturePlacement
 	// true: complete; false: without steps, because a custom sampler's mini-batches have no bound.
 	Bounded bool
@@ -525,7 +525,7 @@ func (c *MemoryInfo) from(r *raw.MemoryInfo) {
 // ProgressInfo: Progress of training. Times are those of the first rank of this process, in the
 // epoch so far; the guide on GPUs tells how GPUs measure them.
 type ProgressInfo struct {
-	// State of the trainer.
+	// State.
 	State TrainerState
 	// Epoch, from 0.
 	Epoch int64
@@ -535,11 +535,11 @@ type ProgressInfo struct {
 	Step int64
 	// Steps of the epoch.
 	NumSteps int64
-	// Seeds of the epoch done on all ranks.
+	// Seeds done, all ranks together.
 	SeedsDone int64
-	// Mean loss over the epoch so far.
+	// Mean loss of the epoch so far.
 	Loss float64
-	// Mean accuracy over the epoch so far, as trained.
+	// Mean accuracy of the epoch so far, as trained.
 	Accuracy float64
 	// Speed, all ranks together.
 	SeedsPerSecond float64
@@ -553,25 +553,25 @@ type ProgressInfo struct {
 	BestEpoch int64
 	// true: a validation is running.
 	Evaluating bool
-	// true: the three fields on validations are valid.
+	// true: the three validation fields are valid.
 	HasValidation bool
-	// All of it, without validation.
+	// Total, excluding validation.
 	Seconds float64
 	// Waiting for mini-batches.
 	WaitSeconds float64
 	// Sampling, sum over loader threads.
 	SampleSeconds float64
-	// Gathering features, sum over loader threads.
+	// Gathering, sum over loader threads.
 	GatherSeconds float64
 	// Forward and backward passes.
 	ComputeSeconds float64
-	// All-reduces, with waiting for other ranks.
+	// All-reduces, including waits.
 	ReduceSeconds float64
 	// Updates.
 	OptimizerSeconds float64
 	// Waiting for slower ranks in all-reduces.
 	PeerWaitSeconds float64
-	// Device of this process's ranks.
+	// Device of the ranks.
 	Device DeviceType
 	// Ranks of this process.
 	NumRanks int
@@ -607,25 +607,25 @@ func (c *ProgressInfo) from(r *raw.ProgressInfo) {
 
 // RankInfo: Times of one rank, as in [ProgressInfo], and traffic of its GPU.
 type RankInfo struct {
-	// Number of the rank in the job.
+	// Number in the job.
 	Rank int
-	// Number of its GPU; -1: the CPU.
+	// GPU number; -1: the CPU.
 	Device int
-	// Epoch of these numbers.
+	// Epoch, from 0.
 	Epoch int64
-	// Complete steps of the epoch.
+	// Complete steps.
 	NumSteps int64
-	// All of it, without validation.
+	// Total, excluding validation.
 	Seconds float64
 	// Waiting for mini-batches.
 	WaitSeconds float64
 	// Sampling, sum over loader threads.
 	SampleSeconds float64
-	// Gathering features, sum over loader threads.
+	// Gathering, sum over loader threads.
 	GatherSeconds float64
 	// Forward and backward passes.
 	ComputeSeconds float64
-	// All-reduces, with waiting for other ranks.
+	// All-reduces, including waits.
 	ReduceSeconds float64
 	// Updates.
 	OptimizerSeconds float64
@@ -634,9 +634,9 @@ type RankInfo struct {
 	// Bytes that its GPU read over the bus: mini-batches and feature rows, without edges of a pinned
 	// graph.
 	BusBytes int64
-	// Rows that its GPU gathered, known at the end of the epoch.
+	// Rows gathered by its GPU, known at the end of the epoch.
 	NumRows int64
-	// Rows of NumRows that were on the GPU.
+	// Rows gathered from the GPU's own memory.
 	NumRowsThere int64
 	// Idle time of the GPU's training queue, or of the rank's thread: Seconds without passes,
 	// all-reduces and updates.
@@ -671,13 +671,13 @@ type EpochInfo struct {
 	Epoch int64
 	// Number of epochs.
 	NumEpochs int64
-	// Steps of the epoch.
+	// Steps.
 	NumSteps int64
 	// Mean loss, as trained.
 	TrainLoss float64
 	// Mean accuracy, as trained.
 	TrainAccuracy float64
-	// Learning rate of the epoch.
+	// Learning rate.
 	LearningRate float64
 	// Labeled rows or targets.
 	ValidationCount int64
@@ -689,19 +689,19 @@ type EpochInfo struct {
 	ValidationAccuracy float64
 	// F1 over all decisions.
 	ValidationF1Micro float64
-	// Mean of the classes' F1.
+	// Mean F1 of the classes.
 	ValidationF1Macro float64
 	// ROC-AUC.
 	ValidationROCAUC float64
 	// Average precision.
 	ValidationAveragePrecision float64
-	// Root of the mean squared error.
+	// RMSE.
 	ValidationRMSE float64
-	// Mean absolute error.
+	// MAE.
 	ValidationMAE float64
-	// Time of the epoch without its validation.
+	// Total, excluding validation.
 	Seconds float64
-	// Time of its validation.
+	// Validation.
 	EvaluationSeconds float64
 	// Speed, all ranks together.
 	SeedsPerSecond float64
@@ -709,11 +709,11 @@ type EpochInfo struct {
 	WaitSeconds float64
 	// Sampling, sum over loader threads.
 	SampleSeconds float64
-	// Gathering features, sum over loader threads.
+	// Gathering, sum over loader threads.
 	GatherSeconds float64
 	// Forward and backward passes.
 	ComputeSeconds float64
-	// All-reduces, with waiting for other ranks.
+	// All-reduces, including waits.
 	ReduceSeconds float64
 	// Updates.
 	OptimizerSeconds float64
@@ -723,11 +723,11 @@ type EpochInfo struct {
 	MostBusySeconds float64
 	// true: the best validation so far.
 	Best bool
-	// The slowest rank.
+	// Slowest rank.
 	SlowestRank int
 	// Waiting for slower ranks in all-reduces.
 	PeerWaitSeconds float64
-	// Device of this process's ranks.
+	// Device of the ranks.
 	Device DeviceType
 	// Ranks of this process.
 	NumRanks int
@@ -771,7 +771,7 @@ func (c *EpochInfo) from(r *raw.EpochInfo) {
 
 // CheckpointConfig holds settings of [Trainer.SetCheckpoints].
 type CheckpointConfig struct {
-	// Latest checkpoints to keep, besides the best. Default 3.
+	// Newest checkpoints to keep, besides the best. Default 3.
 	Keep int
 	// Steps between checkpoints.
 	EverySteps int64
@@ -789,25 +789,25 @@ func (c *CheckpointConfig) to(r *raw.CheckpointConfig) {
 type PredictorInfo struct {
 	// Type of logits, probabilities and embeddings.
 	DType DType
-	// Meaning of the results.
+	// Task of the data set.
 	Task Task
 	// true: whole neighborhoods; false: drawn.
 	Exact bool
-	// Ids are 0 to NumIDs - 1: nodes, or graphs.
+	// Number of nodes, or graphs.
 	NumIDs int64
 	// Columns of logits and probabilities.
 	OutputDim int64
-	// Columns of classes; 0: there are none.
+	// Columns of classes, or 0.
 	ClassesDim int64
-	// Columns of embeddings; 0: the model has none.
+	// Columns of embeddings, or 0.
 	EmbeddingDim int64
 	// Answered calls.
 	NumCalls int64
-	// Ids of these calls.
+	// Ids of answered calls.
 	NumRows int64
-	// Median time of a call, to 13 %.
+	// Median time of a call, within 13 %.
 	P50Seconds float64
-	// 99th percentile of the time of a call, to 13 %.
+	// 99th percentile, within 13 %.
 	P99Seconds float64
 }
 
@@ -831,7 +831,7 @@ type ServerConfig struct {
 	Threads int
 	// true: listen to other machines without TLS, with a warning.
 	Insecure bool
-	// Time that a shutdown gives to running requests. Default 30s.
+	// Time for running requests at a shutdown. Default 30s.
 	Drain time.Duration
 }
 
@@ -843,11 +843,11 @@ func (c *ServerConfig) to(r *raw.ServerConfig) {
 
 // ServerInfo: State of a server, and its counts since the start.
 type ServerInfo struct {
-	// Port; 0: the server does not listen.
+	// Port; 0: not listening.
 	Port int
-	// Number of parts of the data.
+	// Parts of the data.
 	NumParts int
-	// Number of served parts.
+	// Served parts.
 	NumServed int
 	// Clients with a request in the last minute.
 	NumClients int64
@@ -855,17 +855,17 @@ type ServerInfo struct {
 	NumQuestions int64
 	// Answered requests.
 	NumReads int64
-	// Bytes of the answered requests.
+	// Bytes of answered requests.
 	ReceivedBytes int64
 	// Bytes of the answers.
 	SentBytes int64
-	// Requests refused because the client did not know the token.
+	// Requests refused for lack of the token.
 	NumRefused int64
-	// Requests postponed because the client had too many.
+	// Requests postponed: the client had too many.
 	NumBusy int64
 	// Median time of an answer, within 13 %.
 	P50Seconds float64
-	// 99th percentile of the time of an answer, within 13 %.
+	// 99th percentile, within 13 %.
 	P99Seconds float64
 }
 

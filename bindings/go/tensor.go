@@ -61,16 +61,15 @@ type Tensor struct {
 	cleanup  runtime.Cleanup
 }
 
-// A memory is a DLPack tensor of the library's. It is an address and no token, so it is freed only
-// when no call uses it.
+// A memory is a tensor of the library's, which is freed only when no call and no View uses it.
 type memory struct {
-	mu      sync.Mutex
-	address uintptr
-	users   int
-	closed  bool
+	mu     sync.Mutex
+	token  uintptr
+	users  int
+	closed bool
 }
 
-// acquire gives the address for the length of a call, 0 after a close.
+// acquire gives the token for the length of a call, 0 after a close.
 func (m *memory) acquire() uintptr {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -78,7 +77,7 @@ func (m *memory) acquire() uintptr {
 		return 0
 	}
 	m.users++
-	return m.address
+	return m.token
 }
 
 func (m *memory) release() {
@@ -96,14 +95,14 @@ func (m *memory) close() {
 }
 
 func (m *memory) freeIfUnused() {
-	if m.closed && m.users == 0 && m.address != 0 {
-		raw.TensorFree(m.address)
-		m.address = 0
+	if m.closed && m.users == 0 && m.token != 0 {
+		raw.TensorFree(m.token)
+		m.token = 0
 		live.Add(-1)
 	}
 }
 
-// take gives the address to the library for good; giveBack undoes it when the library did not want
+// take gives the token to the library for good; giveBack undoes it when the library did not want
 // it.
 func (m *memory) take() (uintptr, error) {
 	m.mu.Lock()
@@ -114,15 +113,15 @@ func (m *memory) take() (uintptr, error) {
 	case m.users > 0:
 		return 0, refuse(ErrBusy, "the tensor is in use by another call")
 	}
-	address := m.address
-	m.address, m.closed = 0, true
-	return address, nil
+	token := m.token
+	m.token, m.closed = 0, true
+	return token, nil
 }
 
-func (m *memory) giveBack(address uintptr) {
+func (m *memory) giveBack(token uintptr) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.address, m.closed = address, false
+	m.token, m.closed = token, false
 }
 
 func errTensorClosed() error {
@@ -152,18 +151,18 @@ func TensorOf[T Element](data []T, shape ...int64) *Tensor {
 }
 
 // adoptTensor owns the result of an export function.
-func adoptTensor(r raw.Result, address uintptr) (*Tensor, error) {
-	if err := failure(r); err != nil || address == 0 {
+func adoptTensor(r raw.Result, token uintptr) (*Tensor, error) {
+	if err := failure(r); err != nil || token == 0 {
 		return nil, err
 	}
 	var info raw.TensorInfo
-	if err := failure(raw.TensorGetInfo(address, sized(&info))); err != nil {
-		raw.TensorFree(address)
+	if err := failure(raw.TensorGetInfo(token, sized(&info))); err != nil {
+		raw.TensorFree(token)
 		return nil, err
 	}
 	t := &Tensor{dtype: DType(info.DType), readOnly: info.ReadOnly != 0, gpu: -1, data: info.Data,
 		shape: slices.Clone(info.Shape[:info.NumDims]), length: int(info.NumElements),
-		memory: &memory{address: address}}
+		memory: &memory{token: token}}
 	if DeviceType(info.DeviceType) == DeviceCUDA {
 		t.gpu = int(info.DeviceIndex)
 	}
@@ -173,15 +172,15 @@ func adoptTensor(r raw.Result, address uintptr) (*Tensor, error) {
 }
 
 // adoptTensors owns several of them, all or none; a tensor that was not there is nil.
-func adoptTensors(r raw.Result, addresses ...uintptr) ([]*Tensor, error) {
+func adoptTensors(r raw.Result, tokens ...uintptr) ([]*Tensor, error) {
 	if err := failure(r); err != nil {
-		return make([]*Tensor, len(addresses)), err
+		return make([]*Tensor, len(tokens)), err
 	}
 	var first error
-	all := make([]*Tensor, len(addresses))
-	for i, address := range addresses {
+	all := make([]*Tensor, len(tokens))
+	for i, token := range tokens {
 		var err error
-		if all[i], err = adoptTensor(r, address); err != nil && first == nil {
+		if all[i], err = adoptTensor(r, token); err != nil && first == nil {
 			first = err
 		}
 	}
@@ -202,6 +201,32 @@ func (t *Tensor) ReadOnly() bool { return t.orZero().readOnly }
 
 // GPU is the number of the GPU that the tensor lies on, -1 for main memory.
 func (t *Tensor) GPU() int { return t.orZero().gpu }
+
+// FromDLPack makes a tensor of another library's, in the same memory: the address of a
+// DLManagedTensorVersioned of DLPack 1.x. The library calls its deleter later; on an error the
+// tensor stays the caller's.
+func FromDLPack(dlpack unsafe.Pointer) (*Tensor, error) {
+	return adoptTensor(raw.TensorFromDLPack(dlpack))
+}
+
+// DLPack makes a tensor for another library, in the same memory: the address of a
+// DLManagedTensorVersioned of DLPack 1.x, whose deleter that library calls. A slice of Go's stays
+// pinned until then.
+func (t *Tensor) DLPack() (unsafe.Pointer, error) {
+	token, done, err := t.lend()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	if t.memory == nil { // pinned for longer than this call
+		if token, err = t.wrap(); err != nil {
+			return nil, err
+		}
+		defer raw.TensorFree(token)
+	}
+	r, dlpack := raw.TensorToDLPack(token)
+	return dlpack, failure(r)
+}
 
 // CopyFrom fills the tensor with the elements of another one of the same shape and type. Each lies in
 // main memory or on a GPU of the runtime's.
@@ -316,26 +341,26 @@ func Rows[T Element](t *Tensor) iter.Seq2[int, []T] {
 }
 
 // lend has the library read or fill the tensor while a call runs; `done` ends that.
-func (t *Tensor) lend() (address uintptr, done func(), err error) {
+func (t *Tensor) lend() (token uintptr, done func(), err error) {
 	switch {
 	case t == nil:
 		return 0, nil, refuse(ErrInvalidArgument, "the tensor is nil")
 	case t.err != nil:
 		return 0, nil, t.err
 	case t.memory != nil:
-		if address = t.memory.acquire(); address == 0 {
+		if token = t.memory.acquire(); token == 0 {
 			return 0, nil, errTensorClosed()
 		}
-		return address, t.memory.release, nil
+		return token, t.memory.release, nil
 	}
 	pin := t.pin()
-	r, address := raw.TensorCreate(t.data, int32(t.dtype), t.shape, nil)
+	r, token := raw.TensorCreate(t.data, int32(t.dtype), t.shape, nil)
 	if err := failure(r); err != nil {
 		pin.Unpin()
 		return 0, nil, err
 	}
-	return address, func() {
-		raw.TensorFree(address)
+	return token, func() {
+		raw.TensorFree(token)
 		pin.Unpin()
 	}, nil
 }
@@ -348,10 +373,18 @@ func (t *Tensor) pin() *runtime.Pinner {
 	return pin
 }
 
+// wrap makes a tensor of the library's of a slice of Go's, which stays pinned while the library or
+// another one needs it.
+func (t *Tensor) wrap() (uintptr, error) {
+	pin := t.pin()
+	r, token := raw.TensorCreate(t.data, int32(t.dtype), t.shape, pin.Unpin)
+	return token, failure(r)
+}
+
 // give hands tensors to an import function, which keeps all of them or none. Memory of Go's stays
 // pinned until the library has done with it.
-func give(tensors []*Tensor, call func(addresses []uintptr) raw.Result) error {
-	addresses := make([]uintptr, len(tensors))
+func give(tensors []*Tensor, call func(tokens []uintptr) raw.Result) error {
+	tokens := make([]uintptr, len(tensors))
 	var undo []func()
 	giveBack := func() {
 		for _, f := range undo {
@@ -366,15 +399,12 @@ func give(tensors []*Tensor, call func(addresses []uintptr) raw.Result) error {
 		case t.err != nil:
 			err = t.err
 		case t.memory != nil:
-			if addresses[i], err = t.memory.take(); err == nil {
-				undo = append(undo, func() { t.memory.giveBack(addresses[i]) })
+			if tokens[i], err = t.memory.take(); err == nil {
+				undo = append(undo, func() { t.memory.giveBack(tokens[i]) })
 			}
 		default:
-			pin := t.pin()
-			var r raw.Result
-			r, addresses[i] = raw.TensorCreate(t.data, int32(t.dtype), t.shape, pin.Unpin)
-			if err = failure(r); err == nil {
-				undo = append(undo, func() { raw.TensorFree(addresses[i]) })
+			if tokens[i], err = t.wrap(); err == nil {
+				undo = append(undo, func() { raw.TensorFree(tokens[i]) })
 			}
 		}
 		if err != nil {
@@ -382,7 +412,7 @@ func give(tensors []*Tensor, call func(addresses []uintptr) raw.Result) error {
 			return err
 		}
 	}
-	err := failure(call(addresses))
+	err := failure(call(tokens))
 	if err != nil {
 		giveBack()
 		return err

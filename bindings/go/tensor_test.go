@@ -96,7 +96,7 @@ func TestImports(t *testing.T) {
 		equalSlices(t, values[float32](t)(wrong, nil), []float32{1, 2, 3})
 		fails(t, g.ImportCSC(0, gnnmg.TensorOf([]int64{0, 1, 2, 3, 4}), gnnmg.TensorOf([]int32{9, 0, 1, 2}), nil), gnnmg.ErrRange)
 		fails(t, g.ImportCOO(1, gnnmg.TensorOf(ringSources, 9), nil), gnnmg.ErrInvalidArgument)
-		fails(t, g.ImportNodeTensor(0, "x", nil), gnnmg.ErrInvalidArgument)
+		fails(t, g.ImportNodeTensor(0, "x", nil), gnnmg.ErrHandle)
 	}()
 }
 
@@ -125,6 +125,35 @@ func TestGivingATensorOn(t *testing.T) {
 		t.Error("it was copied")
 	}
 	ok(t, again.Close())
+}
+
+// Another library, here this package itself, gets the same memory and gives it back.
+func TestDLPack(t *testing.T) {
+	w := newWorld(t)
+	data := []float32{1, 2, 3, 4, 5, 6}
+	x, err := w.graph.NodeTensor(0, "x")
+	ok(t, err)
+	for _, tensor := range []*gnnmg.Tensor{gnnmg.TensorOf(data, 3, 2), x} {
+		before := gnnmg.Must(gnnmg.Values[float32](tensor))
+		dlpack, err := tensor.DLPack()
+		ok(t, err)
+		ok(t, tensor.Close())
+		runtime.GC()
+		back, err := gnnmg.FromDLPack(dlpack)
+		ok(t, err)
+		equalSlices(t, back.Shape(), tensor.Shape())
+		equal(t, back.ReadOnly(), tensor.ReadOnly())
+		if &gnnmg.Must(gnnmg.Values[float32](back))[0] != &before[0] {
+			t.Error("it was copied")
+		}
+		ok(t, back.Close())
+	}
+	_, err = x.DLPack()
+	fails(t, err, gnnmg.ErrHandle)
+	_, err = gnnmg.TensorOf(data, 7).DLPack()
+	fails(t, err, gnnmg.ErrInvalidArgument)
+	_, err = gnnmg.FromDLPack(nil)
+	fails(t, err, gnnmg.ErrInvalidArgument)
 }
 
 // A Close during a View takes effect after it.

@@ -38,6 +38,15 @@ package() { cd "$here" && go test -race -vet=all -count=1 ./...; }
 build() { cd "$examples/go" && go vet -race ./... && go build -race -ldflags='-s -w' -o "$scratch/" ./...; }
 twins() { bash "$examples/twins.sh" "$GNNMG_DIR/examples/c/printed" "$scratch/%"; }
 interrupt() { bash "$examples/interrupt.sh" "$scratch/train"; }
+terminal() { python3 -B "$examples/c/terminal_test.py" "$scratch/train"; }
+
+# One sentence, and no list of names that are missing.
+without_cgo() {
+  local said
+  ! said=$(cd "$examples/go" && CGO_ENABLED=0 go build -o "$scratch/none" ./first 2>&1) &&
+    [[ $said == *"undefined: gnnmg_calls_C_by_cgo__install_a_C_compiler"* && $(wc -l <<<"$said") == 2 ]] ||
+    { echo "without cgo it says: $said" && return 1; }
+}
 
 # On a machine with two fake GPUs, which a library that was built without tests does not have.
 gpus() {
@@ -73,6 +82,8 @@ fi
 part "form" form
 part "package" package
 part "readme" readme
+part "without cgo" without_cgo
 part "examples" build
 GNNMG_TWINS="first node_classification own_loop custom_sampler" part "some twins" twins
+part "terminal" terminal
 part "GPUs" gpus

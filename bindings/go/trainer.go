@@ -237,7 +237,7 @@ func (t *Trainer) Ranks() ([]RankInfo, error) {
 	var ranks []RankInfo
 	for {
 		rank, err := t.RankInfo(len(ranks))
-		if errors.Is(err, ErrRange) {
+		if errors.Is(err, ErrNotFound) {
 			return ranks, nil
 		}
 		if err != nil {

@@ -43,7 +43,7 @@ class Header:
         plain = without_comments(text)
         self.structs = [(name, self.read_fields(name, body)) for name, body in
                         re.findall(r"typedef struct (gnnmg_\w+) \{(.*?)\} \1;", text, flags=re.S)]
-        self.opaque = re.findall(r"typedef struct \w+ (gnnmg_\w+);", plain)
+        self.opaque = re.findall(r"^(?:typedef )?struct (\w+)(?: gnnmg_\w+)?;", plain, flags=re.M)
         self.callbacks = re.findall(r"typedef \w+ \(\*(gnnmg_\w+)\)", plain)
         self.functions = re.findall(
             r"GNNMG_API (?:GNNMG_MUST_USE )?(const char\*|\w+)\s+(gnnmg_\w+)\(([^()]*)\);",

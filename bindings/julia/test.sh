@@ -64,9 +64,9 @@ gpus() {
     "$here/test/support.jl" "$here/test/gpu.jl"
 }
 
-interrupt() {
-  bash "$examples/interrupt.sh" "$julia" --startup-file=no --compile=min "--project=$here" "$examples/julia/train.jl"
-}
+train=("$julia" --startup-file=no --compile=min "--project=$here" "$examples/julia/train.jl")
+interrupt() { bash "$examples/interrupt.sh" "${train[@]}"; }
+terminal() { python3 -B "$examples/c/terminal_test.py" "${train[@]}"; }
 
 if [[ ${2:-} == twins ]]; then
   part "package" package
@@ -79,4 +79,5 @@ part "generated" generated
 part "readme" readme
 part "package" package --quick
 GNNMG_TWINS="first node_classification own_loop custom_sampler" part "some twins" twins
+part "terminal" terminal
 part "GPUs" gpus

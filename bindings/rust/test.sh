@@ -97,6 +97,7 @@ packages() {
 readme() (
   local data=${GNNMG_DATA:-$here/../../../shared/data}/cora/planetoid output
   bash "$here/../../tests/structure/readme.sh" "$here/gnnmg/README.md" "rust,no_run=$examples/rust/first.rs" || return 1
+  ! grep -nE '\]\((\.|[a-z_-]+/)' "$here"/gnnmg{,-sys}/README.md || { echo "a registry's page cannot follow these links" && return 1; }
   mkdir -p "$scratch/stranger/src" && cp Cargo.lock "$scratch/stranger/" && cd "$scratch/stranger" &&
     awk '/^```rust/ { inside = 1; next } /^```$/ { exit } inside' "$here/gnnmg/README.md" >src/main.rs &&
     printf '[package]\nname = "stranger"\nedition = "2021"\n[dependencies]\ngnnmg = { path = "%s" }\n' "$here/gnnmg" >Cargo.toml &&
@@ -121,10 +122,10 @@ oldest() (
   echo "left out: the oldest Rust: there is no toolchain 1.$oldest, which rustup toolchain install 1.$oldest.0 fetches"
 )
 
-twins() {
-  LD_LIBRARY_PATH=$GNNMG_DIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
-    bash "$examples/twins.sh" "$GNNMG_DIR/examples/c/printed" "$CARGO_TARGET_DIR/debug/%"
-}
+by_hand() { LD_LIBRARY_PATH=$GNNMG_DIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$@"; } # cargo would name the folder
+twins() { by_hand bash "$examples/twins.sh" "$GNNMG_DIR/examples/c/printed" "$CARGO_TARGET_DIR/debug/%"; }
+interrupt() { by_hand bash "$examples/interrupt.sh" "$CARGO_TARGET_DIR/debug/train"; }
+terminal() { by_hand python3 -B "$examples/c/terminal_test.py" "$CARGO_TARGET_DIR/debug/train"; }
 
 # On a machine with two fake GPUs, which a library that was built without tests does not have.
 gpus() {
@@ -149,6 +150,7 @@ if [[ ${2:-} == twins ]]; then
   part "oldest Rust" oldest
   part "twins" twins
   part "GPUs" twins_on_gpus
+  part "interrupt" interrupt
   exit
 fi
 part "form" form
@@ -158,4 +160,5 @@ part "tests" tests
 part "documentation" documentation
 part "readme" readme
 GNNMG_TWINS="first node_classification own_loop custom_sampler" part "some twins" twins
+part "terminal" terminal
 part "GPUs" gpus

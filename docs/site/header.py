@@ -24,8 +24,11 @@ PARAMETERS = {
     'timeout_ms': 'milliseconds; -1: until the configured deadlines', 'path': 'the file or folder', 'count': 'the number',
     'status': 'any number', 'value': 'the value', 'part': 'part of the split', 'rank': 'the rank', 'size': 'the number',
     'rate': 'the learning rate', 'activation': 'the function', 'transform': 'the operation', 'loss': 'the loss function',
-    'device': 'the device', 'from': 'the source', 'to': 'the target', 'targets': 'nodes, [num_targets]', 'layer': 'the request',
-    'epoch': 'results of the epoch', 'operation': 'the operation', 'folder': 'the folder', 'sink': 'the sink of the callback',
+    'device': 'the device', 'from': 'the source', 'to': 'the target', 'targets': 'target of each edge', 'layer': 'the request',
+    'sources': 'source of each edge', 'edge_ids': 'id of each edge',
+    'indptr': 'first entry of each row, [rows + 1]', 'indices': 'column of each entry', 'values': 'value of each entry',
+    'num_columns': 'width of the dense form', 'record': 'the format', 'epoch': 'results of the epoch',
+    'operation': 'the operation', 'folder': 'the folder', 'sink': 'the sink of the callback',
 }
 FUNCTION = re.compile(r'(/\*\*(?:(?!\*/).)*\*/)\n((?:GNNMG_API|typedef \w+ \(\*gnnmg_)[^;]*;)', re.DOTALL)
 
@@ -114,7 +117,8 @@ def complete(comment, declaration, parts, complaints):
         if not meaning and parameter.startswith('num_') and '*' not in kind:
             meaning = f'entries of `{parameter[4:]}`'
         if not meaning and noun:
-            meaning = 'a new handle' if kind.count('*') == 2 else f'a {noun[1]}, or NULL' if name.endswith('_free') else f'a {noun[1]}'
+            new = 'a new tensor' if noun[1] == 'tensor' else 'a new handle'
+            meaning = new if kind.count('*') == 2 else f'a {noun[1]}, or NULL' if name.endswith('_free') else f'a {noun[1]}'
         if not meaning:
             complaints.append(f'{name}: nothing says what {parameter} is')
             continue
@@ -142,6 +146,10 @@ def completed(header, folder):
     text = FUNCTION.sub(lambda match: complete(match[1], match[2], parts, complaints), header)
     text = re.sub(r'(uint32_t struct_size;)(?!\s*/\*)', r'\1 /**< sizeof of this struct. */', text)
     text = re.sub(r'(int32_t padding\d?;)(?!\s*/\*)', r'\1 /**< 0. */', text)
+    if '@{' not in text:  # a group ends where the next one begins
+        text = re.sub(r'(/\* =+ \*/\n)?(/\*\* @defgroup (?:(?!\*/).)*\*/)', r'/** @} */\n\1\2\n/** @{ */', text, flags=re.DOTALL)
+        text = text.replace('/** @} */\n', '', 1)
+        text = re.sub(r'\n(?=#ifdef __cplusplus\n\})', '\n/** @} */\n', text)
     # The first paragraph of every other comment is its brief form.
     text = re.sub(r'/\*\* (?![@*]|Values of )', '/** @brief ', text)
     text = re.sub(r'\[([^\]]+)\]\((\w+)\.md\)', r'@ref \2 "\1"', text)  # links to pages of docs/

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import tempfile
 import unittest
 
@@ -163,6 +164,13 @@ class Header(Tree):
                      'uint32_t struct_size; /**< sizeof of this struct. */'):
             self.assertIn(line, text)
 
+    def test_a_group_ends_where_the_next_one_begins(self):
+        rule = '/* ' + '=' * 9 + ' */\n'
+        text = self.completed('int a;\n\n' + rule + '/** @defgroup a A\n * One. */\n' + self.HEADER + '\n' + rule +
+                              '/** @defgroup b B\n * Two. */\nint b;\n\n#ifdef __cplusplus\n}\n#endif\n')[0]
+        marks = [mark for mark in re.findall(r'defgroup \w|@[{}]|int \w', text)]
+        self.assertEqual(marks, ['int a', 'defgroup a', '@{', '@}', 'defgroup b', '@{', 'int b', '@}'])
+
     def test_the_shortest_lines_that_call_it_are_shown(self):
         self.example('gnnmg_graph_free(graph);\n  gnnmg_other();')
         self.write('c/CMakeLists.txt', 'gnnmg_add_example(run EXPECT "a")\ngnnmg_add_example(brief EXPECT "b")\n')
@@ -193,6 +201,14 @@ class Settings(Tree):
         self.assertIn('| **`heads`** | integer | 1 to 64 | `1` | A \\| B |', settings.page(rows))
         with self.assertRaisesRegex(ValueError, 'no heading for the subject gone'):
             settings.page({**rows, 'gone': []})
+
+
+class Menu(unittest.TestCase):
+    def test_has_every_page(self):
+        here = os.path.dirname(os.path.abspath(__file__))
+        menu = examples.read(os.path.join(here, 'layout.xml.in'))
+        names = pages.find_pages(os.path.dirname(os.path.dirname(here))).values()
+        self.assertEqual([name for name in names if f'"@ref {name}"' not in menu and f'"{name}.html"' not in menu], [])
 
 
 class Slugs(unittest.TestCase):

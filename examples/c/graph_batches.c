@@ -46,15 +46,16 @@ int main(void) {
   /*! [data set] */
 
   /*! [folds] */
+  gnnmg_dataset* third; /* holds the third fold out */
   GNNMG_CHECK(gnnmg_dataset_add_folds(data, "folds", "num_folds=5 held_out=test"));
-  GNNMG_CHECK(gnnmg_dataset_set_split(data, "folds", 2)); /* the third fold is for validation */
+  GNNMG_CHECK(gnnmg_dataset_select_split(data, "folds", 2, &third));
   /*! [folds] */
 
   /*! [labels] */
   gnnmg_tensor *starts, *test;
   GNNMG_CHECK(gnnmg_dataset_export_labels(data, &labels));
   GNNMG_CHECK(gnnmg_dataset_export_graph_ptr(data, &starts));
-  GNNMG_CHECK(gnnmg_dataset_export_split(data, GNNMG_PART_TEST, &test));
+  GNNMG_CHECK(gnnmg_dataset_export_split(third, GNNMG_PART_TEST, &test));
   int64_t num_test, count;
   const int64_t* ids = gnnmg_tensor_data_i64(test, &num_test);
   const int64_t* label_of = gnnmg_tensor_data_i64(labels, &count);
@@ -79,7 +80,7 @@ int main(void) {
   /* A mini-batch has 32 graphs. */
   gnnmg_loader* loader;
   gnnmg_batch* batch;
-  GNNMG_CHECK(gnnmg_loader_create(data, sampler, NULL, "batch_size=32", &loader));
+  GNNMG_CHECK(gnnmg_loader_create(third, sampler, NULL, "batch_size=32", &loader));
   int64_t batches = 0, seen = 0, batch_nodes = 0;
   while (gnnmg_loader_next(loader, &batch, -1) == GNNMG_OK) {
     gnnmg_tensor* graph_starts;
@@ -100,6 +101,7 @@ int main(void) {
   gnnmg_tensor_free(labels);
   gnnmg_tensor_free(starts);
   gnnmg_tensor_free(test);
+  gnnmg_dataset_free(third);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
   gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);

@@ -1,6 +1,6 @@
 /*
  * Splits of a data set: drawn at random, with a number per class, or given as lists; listed,
- * chosen, and read back. Trains a model on each of five random splits and prints the mean.
+ * selected, and read back. Trains a model on each of five random splits and prints the mean.
  */
 #include <gnnmg.h>
 #include <gnnmg_util.h>
@@ -8,7 +8,7 @@
 
 enum { RANDOM_SPLITS = 5, CLASSES = 10, PER_CLASS = 20 };
 
-/* Accuracy of a new model that is trained on the current split. */
+/* Accuracy of a new model that is trained on the chosen split. */
 static double train_small_model(const gnnmg_context* context, const gnnmg_dataset* data) {
   gnnmg_model* model;
   GNNMG_CHECK(gnnmg_model_create(context, data, NULL, "hidden_dim=32", &model));
@@ -53,20 +53,24 @@ int main(void) {
   /*! [list] */
 
   /*! [read] */
-  GNNMG_CHECK(gnnmg_dataset_set_split(data, "few labels", 0));
+  gnnmg_dataset* few; /* shares the data */
+  GNNMG_CHECK(gnnmg_dataset_select_split(data, "few labels", 0, &few));
   gnnmg_tensor* ids;
-  GNNMG_CHECK(gnnmg_dataset_export_split(data, GNNMG_PART_TRAIN, &ids));
+  GNNMG_CHECK(gnnmg_dataset_export_split(few, GNNMG_PART_TRAIN, &ids));
   int64_t num_train;
   const int64_t* nodes = gnnmg_tensor_data_i64(ids, &num_train);
   printf("few labels: trained on %lld nodes, the first is %lld\n", (long long)num_train,
          (long long)nodes[0]);
   gnnmg_tensor_free(ids);
+  gnnmg_dataset_free(few);
   /*! [read] */
 
   double mean = 0;
   for (int i = 0; i < RANDOM_SPLITS; ++i) {
-    GNNMG_CHECK(gnnmg_dataset_set_split(data, "rand602020", i));
-    const double accuracy = train_small_model(context, data);
+    gnnmg_dataset* selected;
+    GNNMG_CHECK(gnnmg_dataset_select_split(data, "rand602020", i, &selected));
+    const double accuracy = train_small_model(context, selected);
+    gnnmg_dataset_free(selected);
     printf("split %d: test accuracy %.4f\n", i, accuracy);
     mean += accuracy / RANDOM_SPLITS;
   }

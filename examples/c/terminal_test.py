@@ -1,7 +1,7 @@
-"""Runs `train` on terminals of several widths: no line is longer than the terminal, the lines of the epochs stay above the bar,
-and Ctrl-C stops the training in an orderly way, twice at once.
+"""Runs `train`, in any language, on a terminal of several widths: no line is longer than the terminal, the lines of the epochs stay
+above the bar, and Ctrl-C stops the training in an orderly way, twice at once.
 
-  terminal_test.py <train>
+  terminal_test.py <command> [<argument>...]
 """
 import fcntl
 import os
@@ -13,7 +13,7 @@ import sys
 import termios
 import time
 
-TRAIN = sys.argv[1]
+TRAIN = sys.argv[1:]
 CLEAR = "\033[K"  # clears the line to its end
 LIMIT = 120  # seconds for one run
 
@@ -26,7 +26,7 @@ class Terminal:
         self.pid, self.descriptor = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-            os.execv(TRAIN, [TRAIN, *arguments])
+            os.execv(TRAIN[0], [*TRAIN, *arguments])
         self.end = time.monotonic() + LIMIT
 
     def resize(self, columns):
@@ -44,8 +44,8 @@ class Terminal:
         self.output += piece.decode()
         return piece != b""
 
-    def read_until(self, text):
-        while text not in self.output:
+    def read_until(self, text, times=1, begin=0):
+        while self.output.count(text, begin) < times:
             if not self.read():
                 sys.exit(f"it ends without printing {text!r}:\n{self.output}")
 
@@ -57,9 +57,9 @@ class Terminal:
             pass
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
-    def lines(self):
-        """All contents that lines of the terminal have had, redrawn ones one by one."""
-        return re.split(r"\r\n|\r|\n", self.output.replace(CLEAR, ""))
+    def lines(self, begin=0):
+        """All contents that lines of the terminal have had from a place of the output on, redrawn ones one by one."""
+        return re.split(r"\r\n|\r|\n", self.output[begin:].replace(CLEAR, ""))
 
 
 def expect(condition, text, terminal):
@@ -67,50 +67,47 @@ def expect(condition, text, terminal):
         sys.exit(f"{text}:\n{terminal.output}")
 
 
-def check_width(terminal, columns):
-    bars = [line for line in terminal.lines() if line.startswith("[")]
-    expect(bars, f"no bar on {columns} columns", terminal)
-    for line in bars + [line for line in terminal.lines() if line.startswith(("epoch", "loading"))]:
-        expect(len(line) < columns, f"{len(line)} characters on {columns} columns: {line!r}", terminal)
-    return bars
+def help_and_error():
+    terminal = Terminal(80, ["--help"])
+    expect(terminal.finish() == 0, "--help fails", terminal)
+    expect(re.search(r"Examples\r\n +train\S* planted +on a generated graph", terminal.output), "the help has no example", terminal)
+    terminal = Terminal(80, ["/gone"])
+    expect(terminal.finish() != 0, "a data set that is not there is no error", terminal)
+    expect("/gone: no such file or folder" in terminal.output, "the error names no file", terminal)
+    expect("examples" not in terminal.output, "the error names a folder of the builder", terminal)
 
 
 def widths():
-    longest = 0
-    for columns in (60, 80, 200):
-        terminal = Terminal(columns, ["planted:12000", "--epochs", "4", "--ranks", "2", "--batch-size", "256"])
-        expect(terminal.finish() == 0, "it fails", terminal)
-        bars = check_width(terminal, columns)
-        expect(max(map(len, bars)) > longest, f"no more is shown on {columns} columns", terminal)
-        longest = max(map(len, bars))
-        expect("loading planted:12000 ..." in terminal.output, "nothing is printed while the data is read", terminal)
-        for epoch in range(1, 5):
-            found = re.search(rf"\033\[Kepoch +{epoch}/4  loss [0-9.]+[^\r\n]*\r\n", terminal.output)
-            expect(found, f"no line of epoch {epoch}", terminal)
-        expect("test    accuracy" in terminal.output, "no result", terminal)
+    """The bar asks for the width each time that it is drawn. Then a Ctrl-C."""
+    terminal = Terminal(60, ["planted:3000", "--epochs", "3000", "--hidden", "8", "--ranks", "2", "--batch-size", "600"])
+    longest = {}
+    for columns in (60, 80, 200, 60):
+        terminal.resize(columns)
+        begin = len(terminal.output)
+        terminal.read_until("\r[", 6, begin)
+        drawn = terminal.lines(begin)[4:-1]  # the first have the old width, the last may be incomplete
+        bars = [line for line in drawn if line.startswith("[")]
+        for line in bars + [line for line in drawn if line.startswith("epoch")]:
+            expect(len(line) < columns, f"{len(line)} characters on {columns} columns: {line!r}", terminal)
+        longest[columns] = max(map(len, bars))
         if columns == 200:
             expect(re.search(r"validation accuracy [0-9.]+  training accuracy", "\n".join(bars)), "no names", terminal)
-
-
-def narrower():
-    """The bar asks for the width each time that it is drawn."""
-    terminal = Terminal(200, ["planted:3000", "--epochs", "100000", "--hidden", "8"])
-    terminal.read_until("seeds/s")
-    terminal.resize(60)
-    terminal.read_until("epoch  20/")
+    expect(longest[60] < longest[80] < longest[200], f"more columns show no more: {longest}", terminal)
+    expect("loading planted:3000 ..." in terminal.output, "nothing is printed while the data is read", terminal)
+    expect(re.search(r"\033\[Kepoch +1/3000  loss [0-9.]+[^\r\n]*\r\n", terminal.output), "no line of an epoch", terminal)
     before = len(terminal.output)
     terminal.interrupt()
     expect(terminal.finish() == 130, "after Ctrl-C it does not end with 130", terminal)
     text = terminal.output[before:]
-    expect("stopping after this step; again: at once" in text, "no word about Ctrl-C", terminal)
+    expect("stopping after this step; again: at once\r\n" in text, "no word about Ctrl-C", terminal)
     expect("test    accuracy" in text, "no result after Ctrl-C", terminal)
-    last = [line for line in terminal.lines() if line.startswith("[")][-1]
-    expect(len(last) < 60, f"{last!r} on 60 columns", terminal)
+    expect(not re.search(r"\033\[[0-9;]*m", terminal.output), "colors, which nobody asked for", terminal)
+    expect("  0 seeds/s" not in terminal.output, "figures before the first step", terminal)
 
 
 def twice():
     """Steps of many seconds: only the second Ctrl-C ends the program."""
-    terminal = Terminal(80, ["planted:60000", "--epochs", "100", "--batch-size", "all", "--hidden", "512", "--fanouts", "25,25"])
+    terminal = Terminal(80, ["planted:30000", "--epochs", "100", "--batch-size", "all", "--hidden", "512", "--fanouts", "25,25"])
     terminal.read_until("[....")
     terminal.interrupt()
     terminal.read_until("again: at once")
@@ -121,6 +118,6 @@ def twice():
     return time.monotonic() - begin
 
 
+help_and_error()
 widths()
-narrower()
 print(f"train keeps to the terminal at 60, 80 and 200 columns; a second Ctrl-C ends it in {twice():.1f} s")

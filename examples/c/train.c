@@ -38,14 +38,14 @@ static void end_by_interrupt(gnnmg_context* context) {
   exit(130);
 }
 
-/* Settings that the library refuses are reported as other wrong options are. */
+/* Reports an error of the user without a place in the source; a setting that the library refuses
+ * like any other wrong option. */
 static void accept(gnnmg_status status) {
-  if (status != GNNMG_ERR_INVALID_ARGUMENT) {
-    GNNMG_CHECK(status);
-    return;
-  }
-  fprintf(stderr, "train: %s (try --help)\n", gnnmg_last_error());
-  exit(2);
+  if (status >= 0) return;
+  const int option = status == GNNMG_ERR_INVALID_ARGUMENT;
+  fflush(stdout);
+  fprintf(stderr, "train: %s%s\n", gnnmg_last_error(), option ? " (try --help)" : "");
+  exit(option ? 2 : 1);
 }
 
 static const char* token_of(const train_options* o) {
@@ -70,7 +70,7 @@ static gnnmg_comm* join(gnnmg_context* context, const train_options* o) {
       status = gnnmg_comm_create_from_env(context, &config, &comm, 200);
   } while (status == GNNMG_PENDING && !interrupted);
   if (status == GNNMG_PENDING) end_by_interrupt(context);
-  if (o->processes || status != GNNMG_ERR_NOT_FOUND) GNNMG_CHECK(status);
+  if (o->processes || status != GNNMG_ERR_NOT_FOUND) accept(status);
   return comm;
 }
 
@@ -127,18 +127,20 @@ static gnnmg_dataset* transform(gnnmg_dataset* data, const train_options* o) {
   gnnmg_graph_free(graph);
   gnnmg_split_info split = {.struct_size = sizeof split};
   for (int64_t i = 0; gnnmg_dataset_get_split_info(data, i, &name, &split) == GNNMG_OK; ++i) {
+    gnnmg_dataset* selected;
     gnnmg_tensor* ids[3];
     gnnmg_tensor_info part[3];
-    GNNMG_CHECK(gnnmg_dataset_set_split(data, name, split.index));
+    GNNMG_CHECK(gnnmg_dataset_select_split(data, name, split.index, &selected));
     for (int p = 0; p < 3; ++p) {
       part[p].struct_size = sizeof part[p];
-      GNNMG_CHECK(gnnmg_dataset_export_split(data, p, &ids[p]));
+      GNNMG_CHECK(gnnmg_dataset_export_split(selected, p, &ids[p]));
       GNNMG_CHECK(gnnmg_tensor_get_info(ids[p], &part[p]));
     }
     GNNMG_CHECK(gnnmg_dataset_add_split(result, name, part[0].data, part[0].num_elements,
                                         part[1].data, part[1].num_elements, part[2].data,
                                         part[2].num_elements));
     for (int p = 0; p < 3; ++p) gnnmg_tensor_free(ids[p]);
+    gnnmg_dataset_free(selected);
   }
   gnnmg_tensor* weights;
   if (gnnmg_dataset_export_class_weights(data, &weights) == GNNMG_OK) {
@@ -162,9 +164,9 @@ static int holds_parts(const char* folder) {
 }
 
 static void use_tls(gnnmg_context* context, const train_options* o) {
-  GNNMG_CHECK(gnnmg_context_set_option(context, "tls_certificate", o->tls_certificate));
-  GNNMG_CHECK(gnnmg_context_set_option(context, "tls_key", o->tls_key));
-  GNNMG_CHECK(gnnmg_context_set_option(context, "tls_authority", o->tls_authority));
+  accept(gnnmg_context_set_option(context, "tls_certificate", o->tls_certificate));
+  accept(gnnmg_context_set_option(context, "tls_key", o->tls_key));
+  accept(gnnmg_context_set_option(context, "tls_authority", o->tls_authority));
 }
 
 /* This process's share of a graph in parts. The other processes may take long to come. */
@@ -180,7 +182,7 @@ static gnnmg_dataset* open_share(gnnmg_context* context, gnnmg_comm* comm, const
     status = gnnmg_dataset_open_parts(context, comm, o->dataset, &config, &data, 200);
   } while (status == GNNMG_PENDING && !interrupted);
   if (status == GNNMG_PENDING) end_by_interrupt(context);
-  GNNMG_CHECK(status);
+  accept(status);
   return data;
 }
 
@@ -215,7 +217,7 @@ static gnnmg_dataset* open_served(gnnmg_context* context, const char* addresses,
         gnnmg_dataset_open_served(context, addresses, token_of(o), &config, settings, &data, 200);
   while (status == GNNMG_PENDING && !interrupted);
   if (status == GNNMG_PENDING) end_by_interrupt(context);
-  GNNMG_CHECK(status);
+  accept(status);
   return data;
 }
 
@@ -242,9 +244,9 @@ static gnnmg_dataset* open_data(gnnmg_context* context, gnnmg_comm* comm, const 
 }
 
 /* Chooses the split of a run: the requested one, a random one, or the first. */
-static void choose_split(gnnmg_dataset* data, const train_options* o, int run) {
+static void choose_split(gnnmg_dataset** data, const train_options* o, int run) {
   gnnmg_dataset_info info = {.struct_size = sizeof info};
-  GNNMG_CHECK(gnnmg_dataset_get_info(data, &info));
+  GNNMG_CHECK(gnnmg_dataset_get_info(*data, &info));
   if (o->train_fraction > 0 || (info.num_splits == 0 && !o->split)) {
     char settings[128];
     const int size = snprintf(settings, sizeof settings, "seed=%llu",
@@ -253,12 +255,15 @@ static void choose_split(gnnmg_dataset* data, const train_options* o, int run) {
       snprintf(settings + size, sizeof settings - (size_t)size,
                " train_fraction=%.17g validation_fraction=%.17g", o->train_fraction,
                o->validation_fraction);
-    GNNMG_CHECK(gnnmg_dataset_add_random_split(data, "random", settings));
+    accept(gnnmg_dataset_add_random_split(*data, "random", settings));
   } else {
-    GNNMG_CHECK(
-        gnnmg_dataset_set_split(data, o->split, o->split_index + (o->vary_split ? run : 0)));
+    gnnmg_dataset* selected;
+    const int32_t index = o->split_index + (o->vary_split ? run : 0);
+    accept(gnnmg_dataset_select_split(*data, o->split, index, &selected));
+    gnnmg_dataset_free(*data);
+    *data = selected;
   }
-  if (o->balance_classes) GNNMG_CHECK(gnnmg_dataset_balance_classes(data));
+  if (o->balance_classes) accept(gnnmg_dataset_balance_classes(*data));
 }
 
 static int is(const char* subject, const char* name, const char* value) {
@@ -283,7 +288,7 @@ static gnnmg_model* make_model(gnnmg_context* context, gnnmg_dataset* data, cons
   gnnmg_model* model;
   accept(gnnmg_model_create(context, data, NULL, settings, &model));
   free(settings);
-  if (o->load) GNNMG_CHECK(gnnmg_model_load(model, o->load, NULL, -1));
+  if (o->load) accept(gnnmg_model_load(model, o->load, NULL, -1));
   return model;
 }
 
@@ -307,9 +312,9 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, gnnm
   gnnmg_trainer* trainer;
   accept(gnnmg_trainer_create(model, data, sampler, comm, NULL, settings, &trainer));
   free(settings);
-  if (o->log) GNNMG_CHECK(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_JSON_LINES, o->log));
+  if (o->log) accept(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_JSON_LINES, o->log));
   if (o->tensorboard)
-    GNNMG_CHECK(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_TENSORBOARD, o->tensorboard));
+    accept(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_TENSORBOARD, o->tensorboard));
   gnnmg_sampler_free(sampler);
   return trainer;
 }
@@ -319,12 +324,12 @@ static void use_checkpoints(gnnmg_context* context, gnnmg_trainer* trainer, cons
                             int speaks) {
   const gnnmg_checkpoint_config config = {
       .struct_size = sizeof config, .every_steps = o->checkpoint_steps, .keep = o->checkpoint_keep};
-  GNNMG_CHECK(gnnmg_trainer_set_checkpoints(trainer, o->checkpoints, &config));
+  accept(gnnmg_trainer_set_checkpoints(trainer, o->checkpoints, &config));
   if (!o->resume) return;
   const gnnmg_status status = gnnmg_trainer_load(trainer, o->checkpoints, -1);
   gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr); /* names a skipped checkpoint */
   if (status == GNNMG_ERR_NOT_FOUND) return;           /* first start */
-  GNNMG_CHECK(status);
+  accept(status);
   gnnmg_progress_info at = {.struct_size = sizeof at};
   GNNMG_CHECK(gnnmg_trainer_progress(trainer, &at));
   if (!speaks) return;
@@ -338,7 +343,7 @@ static void use_checkpoints(gnnmg_context* context, gnnmg_trainer* trainer, cons
 static void train(gnnmg_context* context, gnnmg_trainer* trainer, train_progress* progress) {
   gnnmg_status status;
   int stopping = 0;
-  GNNMG_CHECK(gnnmg_trainer_start(trainer, train_progress_epoch, progress, NULL));
+  accept(gnnmg_trainer_start(trainer, train_progress_epoch, progress, NULL));
   while ((status = gnnmg_trainer_wait(trainer, 100)) == GNNMG_PENDING && interrupted < 2) {
     if (interrupted && !stopping) {
       stopping = 1;
@@ -349,7 +354,7 @@ static void train(gnnmg_context* context, gnnmg_trainer* trainer, train_progress
   }
   train_progress_clear(progress);
   if (status == GNNMG_PENDING) end_by_interrupt(context);
-  GNNMG_CHECK(status);
+  accept(status);
 }
 
 /* A second interrupt ends the program here as well. */
@@ -362,7 +367,7 @@ static void evaluate(gnnmg_context* context, gnnmg_trainer* trainer, gnnmg_part 
   } while (status == GNNMG_PENDING && interrupted < 2);
   train_progress_clear(progress);
   if (status == GNNMG_PENDING) end_by_interrupt(context);
-  GNNMG_CHECK(status);
+  accept(status);
 }
 
 static int64_t size_of(const gnnmg_dataset* data, gnnmg_part part) {
@@ -570,7 +575,7 @@ int main(int argc, char** argv) {
   gnnmg_part part = GNNMG_PART_TEST;
   gnnmg_metrics test = {.struct_size = sizeof test};
   for (int run = 0; run < o.runs && !interrupted; ++run) {
-    choose_split(data, &o, run);
+    choose_split(&data, &o, run);
     part = size_of(data, GNNMG_PART_TEST) ? GNNMG_PART_TEST : GNNMG_PART_VALIDATION;
     gnnmg_model* model = make_model(context, data, &o, run);
     gnnmg_trainer* trainer = make_trainer(model, data, comm, &o, run);
@@ -585,7 +590,7 @@ int main(int argc, char** argv) {
     if (o.checkpoints) use_checkpoints(context, trainer, &o, speaks);
     train(context, trainer, &progress);
     train_curve_end_run(&curve);
-    if (speaks && o.save && run == 0) GNNMG_CHECK(gnnmg_model_save(model, o.save, NULL, -1));
+    if (speaks && o.save && run == 0) accept(gnnmg_model_save(model, o.save, NULL, -1));
     const int held_out = size_of(data, part) > 0; /* all may be for training */
     if (held_out) {
       evaluate(context, trainer, part, &progress, &test);
@@ -607,7 +612,7 @@ int main(int argc, char** argv) {
       print_curve(&curve, validated->name, !validated->smaller);
   }
   train_curve_free(&curve);
-  if (comm) GNNMG_CHECK(gnnmg_comm_shutdown(comm, -1)); /* all processes leave together */
+  if (comm) accept(gnnmg_comm_shutdown(comm, -1)); /* all processes leave together */
   gnnmg_comm_free(comm);
   gnnmg_dataset_free(data);
   gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);

@@ -1,6 +1,7 @@
 /* The command line of `train`, on getopt_long. */
 #include "train_options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <gnnmg.h>
@@ -239,7 +240,7 @@ static void list_options(void) {
   all[count] = (struct option){"version", no_argument, 0, 'v'};
 }
 
-/* The number of letters to change, add or remove. */
+/* The number of letters to change, add or remove, whatever their case. */
 static int distance(const char* a, const char* b) {
   int row[64];
   const int length = (int)strlen(b);
@@ -249,7 +250,7 @@ static int distance(const char* a, const char* b) {
     int before = row[0];
     row[0] = i;
     for (int j = 1; j <= length; ++j) {
-      int least = before + (a[i - 1] != b[j - 1]);
+      int least = before + (tolower(a[i - 1]) != tolower(b[j - 1]));
       if (row[j] + 1 < least) least = row[j] + 1;
       if (row[j - 1] + 1 < least) least = row[j - 1] + 1;
       before = row[j];
@@ -257,6 +258,13 @@ static int distance(const char* a, const char* b) {
     }
   }
   return row[length];
+}
+
+/* The number of first letters that are the same. */
+static int common_start(const char* a, const char* b) {
+  int count = 0;
+  while (a[count] && tolower(a[count]) == tolower(b[count])) ++count;
+  return count;
 }
 
 /* Ends the program after getopt_long's text; names the option that may be meant. */
@@ -268,7 +276,10 @@ static void give_up(const char* argument) {
   for (int i = 0; optopt == 0 && all[i].name; ++i) {
     if (strncmp(all[i].name, name, strlen(name)) == 0) exit(2); /* several have this beginning */
     const int d = distance(name, all[i].name);
-    if (d < least) best = i, least = d;
+    const int nearer =
+        d < least || (best >= 0 && d == least &&
+                      common_start(name, all[i].name) > common_start(name, all[best].name));
+    if (nearer) best = i, least = d;
   }
   if (best >= 0) fprintf(stderr, "train: did you mean --%s?\n", all[best].name);
   exit(2);

@@ -122,7 +122,8 @@ void train_progress_draw(const train_progress* progress, const gnnmg_trainer* tr
   line shown = line_of_terminal(); /* the most important parts first */
   add(&shown, "[%s] %3.0f%%", bar, 100 * share);
   add(&shown, "  epoch %lld/%lld", epoch, (long long)info.num_epochs);
-  add(&shown, "  loss %.4f", info.loss);
+  const int begun = info.seeds_per_second > 0;
+  if (begun) add(&shown, "  loss %.4f", info.loss);
   if (share > 0.01 && share < 1) {
     const double left = info.elapsed_seconds * (1 - share) / share;
     add(&shown, "  %d:%02d left", (int)(left / 60), (int)fmod(left, 60));
@@ -133,7 +134,7 @@ void train_progress_draw(const train_progress* progress, const gnnmg_trainer* tr
   if (info.accuracy > 0) add(&shown, "  training accuracy %.4f", info.accuracy);
   if (info.has_validation)
     add(&shown, "  best %.4f in epoch %lld", info.best_validation, (long long)info.best_epoch + 1);
-  add(&shown, "  %.0f seeds/s", info.seeds_per_second);
+  if (begun) add(&shown, "  %.0f seeds/s", info.seeds_per_second);
   add_times(&shown, &info);
   fprintf(stderr, "\r%s\033[K", shown.text);
   fflush(stderr);

@@ -75,8 +75,16 @@ int main(void) {
   printf("x is %lld x %lld%s, its last number %.0f\n", (long long)info.shape[0],
          (long long)info.shape[1], info.read_only ? ", read-only" : "",
          rows[info.num_elements - 1]);
-  gnnmg_tensor_free(features);
   /*! [export] */
+  /*! [dlpack] */
+  /* For another library that speaks DLPack, in the same memory. */
+  struct DLManagedTensorVersioned* shared;
+  GNNMG_CHECK(gnnmg_tensor_to_dlpack(features, &shared));
+  gnnmg_tensor_free(features);
+  /* Back from there; freeing it calls the deleter of the DLPack tensor. */
+  GNNMG_CHECK(gnnmg_tensor_from_dlpack(shared, &features));
+  gnnmg_tensor_free(features);
+  /*! [dlpack] */
 
   gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
   gnnmg_context_free(context);

@@ -19,6 +19,8 @@ function print_warnings(context)
     for message in messages(context)
         message.level in (:warning, :error) && println(stderr, "warning: ", message.text)
     end
+    # Julia keeps the text back if standard error is a file.
+    flush(stderr)
 end
 
 "A generated graph of that many nodes with features, labels and a random split: `(graph, data)`."

@@ -48,20 +48,24 @@ end
 
 function main(text = small_text(), folder = "follows")
     context = open_context()
+    # [open]
     data = pending
     while data === pending
         data = Dataset(context, text; timeout = 0.2, format = :edges, undirected = true,
                        relabel = true) # names, or numbers of any size, become 0, 1, 2, ...
         data === pending && println("still reading $text")
     end
+    # [open]
     describe(data)
     graph = Graph(data)
     in_text = names_in_text(graph)
     println("node 0 is $(in_text[1]) in the text")
     write_results(graph, in_text, "results.tsv")
 
+    # [save]
     save(data, folder) # whole or not at all
     again = Dataset(context, folder) # mapped, not parsed
+    # [save]
     describe(again)
     @assert info(again).num_edges == info(data).num_edges
 end

@@ -29,11 +29,13 @@ function make_data(context)
         end
         classes[i] = sum > 0
     end
+    # [edge tensors]
     graph = Graph(context, NODES, sources, targets)
     set_node_tensor!(graph, "x", features)
     set_node_tensor!(graph, "y", classes)
     set_edge_tensor!(graph, "edge_attr", rows)
     set_edge_tensor!(graph, "edge_type", kinds)
+    # [edge tensors]
     data = Dataset(graph, "x", "y"; task = :multiclass, num_classes = 2)
     return graph, add_random_split!(data, "random")
 end

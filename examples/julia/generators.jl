@@ -11,8 +11,10 @@ end
 
 function main()
     context = open_context()
+    # [planted partition]
     # Features alone do not determine the classes.
     show_degrees("planted partition", generate(context, :planted; num_nodes = 20000))
+    # [planted partition]
     # Degrees and communities as in a graph of products.
     show_degrees("log-normal", generate(context, :log_normal; num_nodes = 20000))
     # Heavy-tailed, as Graph500 has it.

@@ -20,10 +20,12 @@ function main()
     end
     graph = Graph(context, starts[end], sources, targets)
     set_node_tensor!(graph, "x", ones(Float32, starts[end], 1))
+    # [data set]
     data = Dataset(graph, starts; features = "x", labels = classes, task = :multiclass)
+    # [data set]
 
     add_folds!(data, "folds"; num_folds = 5, held_out = :test)
-    set_split!(data, "folds", 2) # the third fold is for validation
+    data = select_split(data, "folds", 2) # holds the third fold out
 
     test, label_of, first_node = split_ids(data, :test), labels(data), graph_ptr(data)
     stars = sum(label_of[id + 1] for id in test)

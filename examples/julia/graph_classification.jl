@@ -1,8 +1,8 @@
 # Classification of whole graphs by GIN, over two ranks:
 #   graph_classification.jl [<folder or file>] [--folds] [--epochs <number>] [--batch-nodes <number>]
 # Without a path, on generated graphs. Trains on 80 % of the graphs and prints loss and validation
-# accuracy of each epoch, and the accuracy on the last 10 % at the end. With --folds, trains on nine of
-# ten folds, each held out in turn, and prints mean and deviation at the epoch with the best mean.
+# accuracy of each epoch, and the accuracy on the last 10 % at the end. With --folds, trains ten models at
+# once, each on nine of ten folds, and prints mean and deviation at the epoch with the best mean.
 # With --batch-nodes a mini-batch has graphs up to this number of nodes, instead of 16 graphs.
 include("common.jl")
 
@@ -30,8 +30,8 @@ function generated(context)
     return Dataset(graph, starts; features = "x", labels = classes, task = :multiclass, num_classes = 2)
 end
 
-# Trains a new model on the split that is set; `batch` says how large its mini-batches are.
-function train_new(on_epoch, context, data, epochs, batch, seed)
+# A trainer of a new model on the chosen split; `batch` says how large its mini-batches are.
+function new_trainer(context, data, epochs, batch, seed)
     # [sampler]
     sampler = Sampler(data; fanouts = (-1, -1, -1, -1)) # the model's number of layers
     # [sampler]
@@ -41,10 +41,9 @@ function train_new(on_epoch, context, data, epochs, batch, seed)
                   jumping = :scores, # scores of the features and of every layer
                   output_dropout = 0.5, seed = seed)
     # [model]
-    trainer = Trainer(model, data, sampler; num_ranks = 2, batch..., num_epochs = epochs,
-                      schedule = :step, # half the rate every 50 epochs
-                      seed = seed)
-    return train!(on_epoch, trainer)
+    return Trainer(model, data, sampler; num_ranks = 2, batch..., num_epochs = epochs,
+                   schedule = :step, # half the rate every 50 epochs
+                   seed = seed)
 end
 
 function cross_validate(context, data, epochs, batch)
@@ -52,11 +51,14 @@ function cross_validate(context, data, epochs, batch)
     # [folds]
     # Those of scikit-learn, which GIN's authors measured with.
     add_folds!(data, "folds"; num_folds = FOLDS, numpy_legacy = true)
-    for k in 1:FOLDS
-        set_split!(data, "folds", k - 1)
-        train_new(context, data, epochs, batch, k - 1) do epoch
+    trainers = map(1:FOLDS) do k
+        fold = select_split(data, "folds", k - 1) # shares the data
+        return start!(new_trainer(context, fold, epochs, batch, k - 1)) do epoch
             curve[epoch.epoch + 1, k] = epoch.validation_accuracy
         end
+    end
+    for (k, trainer) in enumerate(trainers)
+        wait(trainer)
         @printf("fold %2d  accuracy after the last epoch %.4f\n", k, curve[epochs, k])
     end
     # [folds]
@@ -90,7 +92,7 @@ function main(arguments)
     by_folds && return cross_validate(context, data, epochs, batch)
 
     add_random_split!(data, "random"; train_fraction = 0.8, validation_fraction = 0.1, seed = 1)
-    trainer = train_new(context, data, epochs, batch, 1) do epoch
+    trainer = train!(new_trainer(context, data, epochs, batch, 1)) do epoch
         @printf("epoch %2d  loss %.4f  validation accuracy %.4f%s\n", epoch.epoch + 1,
                 epoch.train_loss, epoch.validation_accuracy, epoch.best ? " *" : "")
     end

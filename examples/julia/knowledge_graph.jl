@@ -49,8 +49,10 @@ function main(folder = nothing)
     context = open_context()
     data = folder === nothing ? generated(context) : Dataset(context, folder)
 
+    # [model]
     # Other architectures take input = :embedding.
     model = Model(context, data; architecture = :rgcn, input = :nodes, num_layers = 2, hidden_dim = 16)
+    # [model]
     facts = info(model)
     println("$(facts.input_dim) entities, $(facts.num_parameters) parameters")
 

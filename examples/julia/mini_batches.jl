@@ -5,8 +5,10 @@ include("common.jl")
 # The place of the framework's code.
 function look_into(batch)
     about = info(batch)
+    # [batch]
     ids, rows = node_ids(batch), features(batch) # the seeds, then their neighbors; a row for each
     classes = labels(batch) # the seeds' labels
+    # [batch]
     @printf("batch %d of step %d: %d seeds, %d nodes; node %d is of class %d, x[0] %.3f\n", about.number,
             about.step, length(seeds(batch)), about.num_nodes, ids[1], classes[1], rows[1, 1])
     for layer in 0:(about.num_layers - 1)

@@ -28,10 +28,12 @@ function main()
     save(model, "model.pth")
     save_optimizer(trainer, "optimizer.pth")
 
+    # [move in]
     moved = make_model(:dgl)
     other = make_trainer(moved, 2)
     load!(moved, "model.pth"; other_framework = true) # the files have PyG's layers
     load_optimizer!(other, "optimizer.pth"; other_framework = true)
+    # [move in]
     train_on(trainer, "stayed")
     train_on(other, "moved")
 

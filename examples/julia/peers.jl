@@ -5,6 +5,7 @@ include("common.jl")
 
 function main(host, port, processes, number, token_file = nothing)
     context = open_context()
+    # [join]
     comm = pending
     while comm === pending
         comm = Comm(context; host = host, token_file = token_file, timeout = 1,
@@ -12,6 +13,7 @@ function main(host, port, processes, number, token_file = nothing)
                     num_processes = parse(Int, processes), process_rank = parse(Int, number))
         comm === pending && println("waiting for the others")
     end
+    # [join]
 
     graph, data = planted_data(context, 4000) # the same on each
     model = small_model(context, data)

@@ -1,4 +1,4 @@
-# Splits of a data set: drawn at random, with a number per class, or given as lists; listed, chosen,
+# Splits of a data set: drawn at random, with a number per class, or given as lists; listed, selected,
 # and read back. Trains a model on each of five random splits and prints the mean.
 include("common.jl")
 
@@ -18,15 +18,14 @@ function main()
                 split.num_test)
     end
 
-    set_split!(data, "few labels")
-    nodes = split_ids(data, :train)
+    nodes = split_ids(select_split(data, "few labels"), :train)
     @printf("few labels: trained on %d nodes, the first is %d\n", length(nodes), nodes[1])
 
     sampler = Sampler(Graph(data))
     mean = 0.0
     for index in 0:4
-        set_split!(data, "rand602020", index)
-        accuracy = train_small_model(context, data, sampler, 4).accuracy
+        selected = select_split(data, "rand602020", index) # shares the data
+        accuracy = train_small_model(context, selected, sampler, 4).accuracy
         @printf("split %d: test accuracy %.4f\n", index, accuracy)
         mean += accuracy / 5
     end

@@ -1,6 +1,8 @@
 # Training from the command line: any kind of model on a data set or a generated graph, one or
 # several ranks in one or several processes, a progress bar, and a closing table.
 #   julia --project=bindings/julia examples/julia/train.jl --help
+const ON_TERMINAL = stderr isa Base.TTY && stdout isa Base.TTY
+ON_TERMINAL && print(stderr, "compiling ...") # takes some seconds, and the first time longer
 include("common.jl")
 include("train_plan.jl")
 include("train_options.jl")
@@ -11,18 +13,15 @@ include("train_signals.jl")
 # other processes may take long to arrive: an interrupt ends the wait.
 function join_job(context, o)
     by_hand = haskey(o.comm, :num_processes)
-    comm = pending
-    while comm === pending
-        INTERRUPTED[] && throw(InterruptException())
-        try
-            comm = by_hand ? Comm(context; timeout = 0.2, o.comm...) :
-                             comm_from_env(context; timeout = 0.2, deadline_ms = o.comm[:deadline_ms])
-        catch failure
-            !by_hand && failure isa GNNMGError && failure.code == :not_found || rethrow()
-            return nothing
+    try
+        return hearing(interrupted) do
+            by_hand ? Comm(context; timeout = 0.2, o.comm...) :
+                      comm_from_env(context; timeout = 0.2, deadline_ms = o.comm[:deadline_ms])
         end
+    catch failure
+        !by_hand && failure isa GNNMGError && failure.code == :not_found || rethrow()
+        return nothing
     end
-    return comm
 end
 
 # The graph that "planted:20000" names; `nothing` for anything else.
@@ -58,9 +57,9 @@ function changed(data, o)
         Dataset(graph, starts; features = feature_name, labels = labels(data), meaning...)
     end
     for split in splits(data)
-        set_split!(data, split.name, split.index)
-        add_split!(result, split.name; train = split_ids(data, :train),
-                   validation = split_ids(data, :validation), test = split_ids(data, :test))
+        selected = select_split(data, split.name, split.index)
+        add_split!(result, split.name; train = split_ids(selected, :train),
+                   validation = split_ids(selected, :validation), test = split_ids(selected, :test))
     end
     of_classes, of_rows = given_or_nothing.((class_weights, sample_weights), Ref(data))
     of_classes === nothing || set_class_weights!(result, of_classes)
@@ -68,30 +67,21 @@ function changed(data, o)
     return result
 end
 
-# Data that other processes or servers have; an interrupt ends the wait.
-function await_data(open_within)
-    data = pending
-    while data === pending
-        INTERRUPTED[] && throw(InterruptException())
-        data = open_within(0.2)
-    end
-    return data
-end
-
 # This process's share of a graph in parts.
 function open_share(context, comm, o)
     for (option, file) in o.tls
         set_option!(context, string(option), file)
     end
-    return await_data(timeout -> open_parts(context, o.dataset; comm = comm, timeout = timeout, o.parts...))
+    return hearing(() -> open_parts(context, o.dataset; comm = comm, timeout = 0.2, o.parts...), interrupted)
 end
 
 # The data of graph servers.
 function open_servers(context, addresses, o)
     patience_ms = trunc(Int, 1000 * get(o.run, :server_patience, 0))
-    return await_data(timeout -> open_served(context, addresses; token_file = o.comm[:token_file],
-                                             timeout = timeout, patience_ms = patience_ms,
-                                             o.parts..., o.tls...))
+    return hearing(interrupted) do
+        open_served(context, addresses; token_file = o.comm[:token_file], timeout = 0.2,
+                    patience_ms = patience_ms, o.parts..., o.tls...)
+    end
 end
 
 function open_data(context, comm, o)
@@ -103,14 +93,14 @@ function open_data(context, comm, o)
     elseif comm !== nothing && isfile(joinpath(o.dataset, "manifest.json"))
         open_share(context, comm, o)
     else
-        Dataset(context, o.dataset)
+        hearing(() -> Dataset(context, o.dataset; timeout = 0.2), interrupted)
     end
     wanted = haskey(o.run, :normalize_rows) || haskey(o.run, :no_edges)
     return wanted ? changed(data, o) : data
 end
 
 # Chooses the split of a run: the requested one, a random one, or the first.
-function choose_split!(data, o, run)
+function choose_split(data, o, run)
     offset = haskey(o.run, :vary_split) ? run : 0
     seed = o.run[:seed] + offset
     if haskey(o.run, :fractions)
@@ -121,9 +111,10 @@ function choose_split!(data, o, run)
         add_random_split!(data, "random"; seed = seed)
     else
         split = get(o.run, :split, (name = nothing, index = 0))
-        set_split!(data, split.name, split.index + offset)
+        data = select_split(data, split.name, split.index + offset)
     end
     haskey(o.run, :balance_classes) && balance_classes!(data)
+    return data
 end
 
 function make_model(context, data, o, run)
@@ -167,31 +158,38 @@ function use_checkpoints(context, trainer, o, speaks)
 end
 
 # Trains to the end, or until the user interrupts: then all ranks stop after the same step, with the
-# weights of that step.
+# weights of that step. A second interrupt cancels the step, and the program ends.
 function train(trainer, watch)
+    busy(watch.bar, "compiling")
     start!(watch, trainer)
     stopping = false
-    while true
-        try
-            disable_sigint(() -> wait(trainer; timeout = 0.1)) === pending || break
-            draw(watch, trainer)
-        catch failure
-            failure isa InterruptException || rethrow()
-            INTERRUPTED[] = true
-        end
-        if INTERRUPTED[] && !stopping
+    function look()
+        if interrupted() && !stopping
             stopping = true
+            say(watch.bar, "stopping after this step; again: at once")
             stop(trainer)
         end
+        draw(watch, trainer)
+        return twice()
     end
-    clear(watch)
+    try
+        hearing(() -> wait(trainer; timeout = 0.1), look)
+    finally
+        clear(watch.bar)
+        twice() && cancel(trainer)
+    end
 end
 
-# The result of a run, and its name.
-function score(metrics, o)
-    metrics.task == :regression && return ("RMSE", metrics.rmse)
-    return o.trainer[:best_by] == :roc_auc ? ("ROC-AUC", metrics.roc_auc) : ("accuracy", metrics.accuracy)
+# A second interrupt ends the program here as well.
+function evaluated(trainer, part, bar)
+    busy(bar, "evaluating")
+    metrics = hearing(() -> evaluate(trainer, part; timeout = 0.2), twice)
+    clear(bar)
+    return metrics
 end
+
+# The metric of the result of a run: the loss is printed as well.
+tested(metric, metrics) = metric == :loss && metrics.task != :regression ? :accuracy : metric
 
 function print_head(context, data, model, o, processes)
     facts, m, settings = info(data), info(model), o.model
@@ -221,8 +219,8 @@ end
 const REACHABLE = Dict("planted" => "0.391 from own features, 0.740 with one hop, 0.909 with two",
                        "products" => "0.229 from own features, 0.608 with one hop, 0.882 with two")
 
-function print_test(trainer, part, metrics, o)
-    at, (name, value) = progress(trainer), score(metrics, o)
+function print_test(trainer, part, name, value, metrics, o)
+    at = progress(trainer)
     haskey(o.run, :quiet) || println()
     @printf("%s %s %.4f, loss %.4f", part == :test ? "test   " : "held out", name, value, metrics.loss)
     at.has_validation && at.best_epoch >= 0 && at.state == :finished &&
@@ -238,6 +236,7 @@ function check_place(path)
 end
 
 function main(arguments)
+    clear(ON_TERMINAL)
     o = read_options(arguments)
     haskey(o.run, :save) && check_place(o.run[:save])
     hear_sigterm()
@@ -247,19 +246,22 @@ function main(arguments)
     process, processes = comm === nothing ? (0, 1) : (rank(comm), world_size(comm))
     speaks = process == 0 # one process of a job prints and saves
     quiet = haskey(o.run, :quiet) || !speaks
+    bar = !quiet && ON_TERMINAL
+    busy(bar, "loading $(o.dataset)")
     data = open_data(context, comm, o)
+    clear(bar)
     print_warnings(context)
-    # Regression has no accuracy.
-    metric = info(data).task == :regression ? :rmse : o.trainer[:best_by]
+    metric = o.trainer[:best_by]
+    info(data).task == :regression && metric != :mae && (metric = :rmse)
 
     part, name, scores, curves = :test, "", Float64[], []
     for run in 0:(o.run[:runs] - 1)
-        INTERRUPTED[] && break
-        choose_split!(data, o, run)
+        interrupted() && break
+        data = choose_split(data, o, run)
         part = isempty(split_ids(data, :test)) ? :validation : :test # folds hold one part out
         model = make_model(context, data, o, run)
         trainer = make_trainer(model, data, comm, o, run)
-        watch = Watch(!quiet && stderr isa Base.TTY && stdout isa Base.TTY, quiet, metric)
+        watch = Watch(bar, quiet, metric)
         run == 0 && speaks && print_head(context, data, model, o, processes)
         if haskey(o.run, :plan)
             # [memory]
@@ -273,15 +275,16 @@ function main(arguments)
         isempty(watch.curve) || push!(curves, watch.curve)
         speaks && haskey(o.run, :save) && run == 0 && save(model, o.run[:save])
         if !isempty(split_ids(data, part)) # all may be for training
-            metrics = evaluate(trainer, part)
-            name, value = score(metrics, o)
-            push!(scores, value)
-            speaks && print_test(trainer, part, metrics, o)
+            metrics = evaluated(trainer, part, bar)
+            of_test = tested(metric, metrics)
+            name = CALLED[of_test]
+            push!(scores, metrics[of_test])
+            speaks && print_test(trainer, part, name, metrics[of_test], metrics, o)
         end
         if speaks
             print_times(watch, time() - begun)
             # [ranks]
-            haskey(o.run, :times) && print_ranks(rank_info(trainer))
+            haskey(o.run, :times) && watch.epochs > 0 && print_ranks(rank_info(trainer))
             # [ranks]
         end
         foreach(close, (trainer, model))
@@ -291,7 +294,7 @@ function main(arguments)
         part == :test || isempty(curves) ? print_mean("result", name, scores) : print_curves(curves, metric)
     end
     comm === nothing || shutdown(comm) # all processes leave together
-    INTERRUPTED[] && exit(130)
+    interrupted() && exit(130)
 end
 
 try

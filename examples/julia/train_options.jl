@@ -1,17 +1,39 @@
 # The command line of `train`: the setting of each option; the library's settings have their own
 # names.
 
-const HELP = """
-    Usage: train [OPTION]... DATASET
+const FIRST_PAGE = """
+    Usage: train.jl [OPTION]... DATASET
 
-    Trains a model for classes (or numbers) of nodes, or of graphs with --readout, on every format
-    that libgnnmg reads, evaluates it on the test part of the split, and says where the time went.
+    Trains a model for classes (or numbers) of nodes, or of graphs with --readout, on every
+    format that libgnnmg reads, evaluates it on the test part of the split, and prints where
+    the time went.
+
+    Examples
+      train.jl planted                                  on a generated graph
+      train.jl --ranks 2 --epochs 10 planted:20000      with two ranks that share each step
+      train.jl --model gcn --save gcn.safetensors cora  on the data set in the folder cora
 
     DATASET is a folder or file, or a graph that is generated in memory:
       planted[:NODES]        ten classes, noisy features (50000 nodes)
       products[:NODES]       shaped like a co-purchase network, planted labels (244903 nodes)
     or served:HOST:PORT,...  by programs gnnmg-server, which have its parts
 
+    The options that most trainings need, with their defaults
+      --model M              sage, gcn, gat, gin and others (sage)
+      --layers N, --hidden N layers, hidden width (2, 64)
+      --fanouts A,B,...      neighbors per hop, nearest to the seeds first (10,10)
+      --epochs N             epochs (20)
+      --batch-size N         seeds a mini-batch (1024)
+      --lr X                 learning rate (0.003)
+      --ranks N              replicas, each in a thread of its own (one a GPU, or one)
+      --save FILE            weights, .safetensors or .pth
+
+    All others, by topic: train.jl --help=TOPIC
+    """
+
+# The topics of HELP, in its order.
+const TOPICS = ("data", "model", "sampling", "training", "devices", "processes", "parts", "output")
+const HELP = """
     Data
       --split NAME[:INDEX]   split to use (default: the first of the data set)
       --random-split T,V     draw a split instead: fractions for training and validation
@@ -73,7 +95,8 @@ const HELP = """
       --schedule-epochs N    epochs until step halves the rate (50)
       --clip X               limit of the gradient's norm; 0: none (0)
       --patience N           stop after N evaluations without a better one; 0: never (0)
-      --metric M             accuracy, auc, loss: choice of the best epoch (accuracy)
+      --metric M             accuracy, auc, loss, f1_macro, f1_micro, average_precision, rmse, mae:
+                             choice of the best epoch (accuracy)
       --evaluation E         full, sampled (full)
       --evaluate-every N     epochs between validations (1)
       --ranks N              replicas, each in a thread of its own (one a GPU, or one)
@@ -127,6 +150,15 @@ const HELP = """
       --quiet                only the closing table
       --help, --version
     """
+
+# The options of a topic, all of them, or the first page.
+function print_help(topic)
+    topic === nothing && return print(FIRST_PAGE, "  ", join(TOPICS, ", "), ", all\n")
+    topic == "all" && return print(HELP)
+    i = findfirst(==(topic), TOPICS)
+    i === nothing && refuse("--help $topic: expected a topic of train --help")
+    println(rstrip(split(HELP, r"\n(?=[A-Z])")[i]))
+end
 
 function refuse(text)
     println(stderr, "train: $text (try --help)")
@@ -251,7 +283,7 @@ const OPTIONS = Dict(
     "schedule-epochs" => (:trainer, :schedule_step_epochs, integer(1)),
     "clip" => (:trainer, :clip_norm, decimal(0, 1e30)),
     "patience" => (:trainer, :early_stop_patience, integer(0)),
-    "metric" => (:trainer, :best_by, one_of("accuracy loss auc=roc_auc")),
+    "metric" => (:trainer, :best_by, one_of("accuracy loss auc=roc_auc f1_macro f1_micro average_precision rmse mae")),
     "evaluation" => (:trainer, :evaluation, one_of("full sampled")),
     "evaluate-every" => (:trainer, :evaluate_every, integer(1)),
     "ranks" => (:trainer, :num_ranks, integer(1)),
@@ -333,8 +365,8 @@ function read_options(arguments)
     o, given, names = defaults(), Set{String}(), String[]
     while !isempty(arguments)
         argument = popfirst!(arguments)
-        if argument in ("-h", "--help")
-            print(HELP)
+        if argument == "-h" || startswith(argument, r"--help(=|$)")
+            print_help(occursin('=', argument) ? split(argument, '=')[2] : nothing)
             exit()
         elseif argument == "--version"
             println("train, libgnnmg ", GNNMG.version())

@@ -1,5 +1,21 @@
-# The progress display of `train`: a bar on a terminal, one line per epoch in a pipe; and the times
-# of a training, summed over its epochs.
+# The progress display of `train`: one line per epoch, and on a terminal a bar below them, which is as
+# wide as the terminal at most; and the times of a training, summed over its epochs.
+
+# A line of parts. The first part that does not fit the width is dropped, with all after it.
+mutable struct Line
+    text::String
+    width::Int
+    full::Bool
+end
+
+# The last column stays free, because a character there makes some terminals begin another line.
+line_of_terminal() = Line("", max(displaysize(stderr)[2] - 1, 0), false)
+
+function add!(line, part)
+    line.full |= length(line.text) + length(part) > line.width
+    line.full || (line.text *= part)
+    return nothing
+end
 
 mutable struct Watch
     bar::Bool      # standard error is a terminal and gets a bar
@@ -15,22 +31,25 @@ Watch(bar, quiet, metric) = Watch(bar, quiet, metric, Dict(name => 0.0 for name 
 const TIMES = (:seconds, :evaluation_seconds, :wait_seconds, :compute_seconds, :reduce_seconds,
                :peer_wait_seconds, :optimizer_seconds, :sample_seconds, :gather_seconds,
                :mean_busy_seconds, :most_busy_seconds)
-const VALIDATED = Dict(:loss => :validation_loss, :roc_auc => :validation_roc_auc,
-                       :rmse => :validation_rmse, :accuracy => :validation_accuracy)
-const CALLED = Dict(:loss => "loss", :roc_auc => "auc", :rmse => "RMSE", :accuracy => "accuracy")
+const CALLED = Dict(:accuracy => "accuracy", :loss => "loss", :roc_auc => "ROC-AUC", :f1_macro => "macro F1",
+                    :f1_micro => "micro F1", :average_precision => "average precision", :rmse => "RMSE", :mae => "MAE")
+const SMALLER_IS_BETTER = (:loss, :rmse, :mae)
 
 # Is called after each epoch.
 function (watch::Watch)(epoch)
     foreach(name -> watch.seconds[name] += epoch[name], TIMES)
     watch.slowest[epoch.slowest_rank] = get(watch.slowest, epoch.slowest_rank, 0) + 1
     watch.epochs += 1
-    validation = epoch[VALIDATED[watch.metric]]
+    validation = epoch[Symbol(:validation_, watch.metric)]
     epoch.evaluated && push!(watch.curve, (epoch.epoch, validation))
-    (watch.quiet || watch.bar) && return
-    @printf("epoch %3d/%d  loss %.4f", epoch.epoch + 1, epoch.num_epochs, epoch.train_loss)
+    watch.quiet && return
+    line = watch.bar ? line_of_terminal() : Line("", typemax(Int), false)
+    add!(line, @sprintf("epoch %3d/%d  loss %.4f", epoch.epoch + 1, epoch.num_epochs, epoch.train_loss))
     epoch.evaluated &&
-        @printf("  validation %s %.4f%s", CALLED[watch.metric], validation, epoch.best ? " *" : "  ")
-    @printf("  %.2f s  %.0f seeds/s\n", epoch.seconds + epoch.evaluation_seconds, epoch.seeds_per_second)
+        add!(line, @sprintf("  validation %s %.4f%s", CALLED[watch.metric], validation, epoch.best ? " *" : "  "))
+    add!(line, @sprintf("  %.2f s", epoch.seconds + epoch.evaluation_seconds))
+    add!(line, @sprintf("  %.0f seeds/s", epoch.seeds_per_second))
+    print((watch.bar ? "\r\e[K" : "") * line.text * "\n") # takes the place of the bar
     flush(stdout)
 end
 
@@ -40,31 +59,48 @@ function draw(watch, trainer)
     width, at = 24, progress(trainer)
     share = min((at.epoch + (at.num_steps == 0 ? 0.0 : at.step / at.num_steps)) / max(at.num_epochs, 1), 1.0)
     full = ceil(Int, share * width)
-    text = @sprintf("\r[%s%s] %3.0f%%  epoch %d/%d  loss %.4f", "="^full, "."^(width - full), 100share,
-                    min(at.epoch + 1, at.num_epochs), at.num_epochs, at.loss)
-    if at.has_validation
-        text *= @sprintf("  %s %.4f (best %.4f, epoch %d)", CALLED[watch.metric], at.validation,
-                         at.best_validation, at.best_epoch + 1)
-    end
-    text *= at.evaluating ? "  validating" : @sprintf("  %.0f seeds/s", at.seeds_per_second)
-    if at.seconds > 0
-        percent(seconds) = round(Int, 100seconds / at.seconds)
-        text *= "  wait $(percent(at.wait_seconds)) compute $(percent(at.compute_seconds)) " *
-                "all-reduce $(percent(at.reduce_seconds - at.peer_wait_seconds)) " *
-                "peers $(percent(at.peer_wait_seconds)) update $(percent(at.optimizer_seconds)) %"
-    end
+    line = line_of_terminal() # the most important parts first
+    add!(line, @sprintf("[%s%s] %3.0f%%", "="^full, "."^(width - full), 100share))
+    add!(line, @sprintf("  epoch %d/%d", min(at.epoch + 1, at.num_epochs), at.num_epochs))
+    begun = at.seeds_per_second > 0
+    begun && add!(line, @sprintf("  loss %.4f", at.loss))
     if 0.01 < share < 1
         left = floor(Int, at.elapsed_seconds * (1 - share) / share)
-        text *= @sprintf("  %d:%02d left", left ÷ 60, left % 60)
+        add!(line, @sprintf("  %d:%02d left", left ÷ 60, left % 60))
     end
-    print(stderr, text, "\e[K")
+    at.evaluating && add!(line, "  validating")
+    at.has_validation && add!(line, @sprintf("  validation %s %.4f", CALLED[watch.metric], at.validation))
+    at.accuracy > 0 && add!(line, @sprintf("  training accuracy %.4f", at.accuracy))
+    at.has_validation && add!(line, @sprintf("  best %.4f in epoch %d", at.best_validation, at.best_epoch + 1))
+    begun && add!(line, @sprintf("  %.0f seeds/s", at.seeds_per_second))
+    if at.seconds > 0
+        percent(seconds) = round(Int, 100seconds / at.seconds)
+        add!(line, "  wait $(percent(at.wait_seconds)) compute $(percent(at.compute_seconds)) " *
+                   "all-reduce $(percent(at.reduce_seconds - at.peer_wait_seconds)) " *
+                   "peers $(percent(at.peer_wait_seconds)) update $(percent(at.optimizer_seconds)) %")
+        at.sample_seconds + at.gather_seconds > 0 &&
+            add!(line, " (beside: sample $(percent(at.sample_seconds)) gather $(percent(at.gather_seconds)) %)")
+    end
+    print(stderr, "\r" * line.text * "\e[K")
 end
 
-clear(watch) = watch.bar && print(stderr, "\r\e[K") # so that other text can follow
+clear(bar) = bar && print(stderr, "\r\e[K") # so that other text can follow
+
+# Names the present work in the place of the bar, until that is wiped.
+function busy(bar, what)
+    bar && print(stderr, "\r" * first(what, max(line_of_terminal().width - 4, 0)) * " ...\e[K")
+end
+
+# Prints a line on standard error, above the bar.
+function say(bar, text)
+    clear(bar)
+    println(stderr, text)
+end
 
 # The times.
 function print_times(watch, seconds)
-    times, count = watch.seconds, max(watch.epochs, 1)
+    watch.epochs == 0 && return @printf("time    %.1f s\n", seconds) # interrupted in the first, or --epochs 0
+    times, count = watch.seconds, watch.epochs
     percent(part) = 100part / (times[:seconds] > 0 ? times[:seconds] : 100.0)
     rest = times[:seconds] - times[:wait_seconds] - times[:compute_seconds] - times[:reduce_seconds] -
            times[:optimizer_seconds]
@@ -117,7 +153,7 @@ end
 # because the same data selects and measures that epoch, the end of the curves.
 function print_curves(curves, metric)
     points = [[curve[i][2] for curve in curves] for i in 1:minimum(length, curves)]
-    best = (metric in (:loss, :rmse) ? argmin : argmax)(mean.(points))
+    best = (metric in SMALLER_IS_BETTER ? argmin : argmax)(mean.(points))
     print_mean("result", CALLED[metric], points[best],
                " after epoch $(curves[1][best][1] + 1), the best in the mean")
     tails = [mean(last.(curve[max(1, end - 9):end])) for curve in curves]

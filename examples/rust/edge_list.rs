@@ -89,6 +89,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
 
+    // [open]
     // Names, or numbers of any size, become 0, 1, 2, ...
     let config = DatasetConfig::new()
         .format(Format::Edges)
@@ -100,14 +101,19 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
             Poll::Pending => println!("still reading {text}"), // or a program shows its window
         }
     };
+    // [open]
     describe(&data)?;
     let graph = data.graph()?;
     let names = names_in_text(&graph)?;
     println!("node 0 is {} in the text", names[0]);
     write_results(&graph, &names, "results.tsv")?;
 
+    // [save]
     data.save(&folder)?; // whole or not at all
-    let again = Dataset::open(&context, &folder)?; // mapped, not parsed
+
+    // Mapped, not parsed.
+    let again = Dataset::open(&context, &folder)?;
+    // [save]
     describe(&again)?;
     Ok(())
 }

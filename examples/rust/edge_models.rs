@@ -40,11 +40,13 @@ fn make_data(context: &Context) -> Result<(Graph, Dataset)> {
         }
         classes.push(i64::from(sum > 0.0));
     }
+    // [edge tensors]
     let mut graph = Graph::from_coo(context, NODES, &sources, &targets)?;
     graph.set_node_tensor(0, "x", &features)?;
     graph.set_node_tensor(0, "y", &classes)?;
     graph.set_edge_tensor(0, "edge_attr", &rows)?;
     graph.set_edge_tensor(0, "edge_type", &kinds)?;
+    // [edge tensors]
     let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 2)?;
     data.add_random_split("random", &SplitConfig::new())?;
     Ok((graph, data))

@@ -25,9 +25,11 @@ fn main() -> Result<()> {
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
 
+    // [planted partition]
     // Features alone do not determine the classes.
     let planted = PlantedConfig::new().num_nodes(20_000);
     show("planted partition", &Graph::planted(&context, &planted)?)?;
+    // [planted partition]
 
     // Degrees and communities as in a graph of products.
     let products = LogNormalConfig::new().num_nodes(20_000);

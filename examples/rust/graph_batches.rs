@@ -28,14 +28,16 @@ fn main() -> Result<()> {
     let _warnings = common::Warnings::of(&context);
     let mut graph = Graph::from_coo(&context, num_nodes, &sources, &targets)?;
     graph.set_node_tensor(0, "x", &ndarray::Array2::<f32>::ones((num_nodes, 1)))?;
+    // [data set]
     let mut data =
         Dataset::from_graphs(&graph, &graph_ptr, "x", Some(&classes), Task::Multiclass, 0)?;
+    // [data set]
 
     data.add_folds(
         "folds",
         &FoldsConfig::new().num_folds(5).held_out(Part::Test),
     )?;
-    data.set_split("folds", 2)?; // the third fold is for validation
+    let data = data.select_split("folds", 2)?; // holds the third fold out
 
     let (labels, starts, test) = (data.labels()?, data.graph_ptr()?, data.split(Part::Test)?);
     let (label_of, first_node) = (labels.as_slice::<i64>()?, starts.as_slice::<i64>()?);

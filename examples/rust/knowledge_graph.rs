@@ -72,12 +72,14 @@ fn main() -> Result<()> {
         Some(folder) => Dataset::open(&context, folder)?,
         None => generated(&context)?,
     };
+    // [model]
     let layers = ModelConfig::new()
         .architecture(Architecture::Rgcn)
         .input(Input::Nodes) // other architectures take Input::Embedding
         .num_layers(2)
         .hidden_dim(16);
     let model = Model::new(&context, &data, &layers)?;
+    // [model]
     let ModelInfo {
         input_dim,
         num_parameters,

@@ -9,10 +9,13 @@ use ndarray::{ArrayView1, ArrayView2};
 /// The place of the framework's code.
 fn look_into(batch: &Batch) -> Result<()> {
     let info = batch.info()?;
+    // [batch]
     let (nodes, features, labels) = (batch.node_ids()?, batch.features()?, batch.labels()?);
-    let ids: ArrayView1<i64> = nodes.view()?; // the seeds, then their neighbors
-    let rows: ArrayView2<f32> = features.view()?; // a row for each of these
-    let classes: ArrayView1<i64> = labels.view()?; // the seeds' labels
+    // The seeds, then their neighbors; a row for each of these; the labels of the seeds.
+    let ids: ArrayView1<i64> = nodes.view()?;
+    let rows: ArrayView2<f32> = features.view()?;
+    let classes: ArrayView1<i64> = labels.view()?;
+    // [batch]
     println!(
         "batch {} of step {}: {} seeds, {} nodes; node {} is of class {}, x[0] {:.3}",
         info.number,
@@ -64,7 +67,7 @@ fn main() -> Result<()> {
     assert_eq!(loader.epoch().count(), 2);
 
     loader.remote().cancel(); // allowed on any thread: ends the loader
-    let error = loader.next_batch().expect_err("the loader was cancelled");
+    let error = loader.next_batch().expect_err("the loader was canceled");
     println!("after the cancel: {}", error.kind());
     Ok(())
 }

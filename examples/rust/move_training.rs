@@ -52,10 +52,12 @@ fn main() -> Result<()> {
     trainer.model_mut().save("model.pth")?;
     trainer.save_optimizer("optimizer.pth", &ModelFileConfig::new())?;
 
+    // [move in]
     let mut other = make_trainer(&context, &data, &sampler, Framework::Dgl, 2)?;
     let file = ModelFileConfig::new().other_framework(true); // the files have PyG's layers
     other.model_mut().load_with("model.pth", &file)?;
     other.load_optimizer("optimizer.pth", &file)?;
+    // [move in]
     train(&mut trainer, "stayed")?;
     train(&mut other, "moved")?;
 

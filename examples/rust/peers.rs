@@ -19,6 +19,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     let context = Context::new()?;
     let _warnings = common::Warnings::of(&context);
 
+    // [join]
     let config = CommConfig::new()
         .port(port.parse()?) // address of process 0
         .num_processes(processes.parse()?)
@@ -34,6 +35,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
             Poll::Pending => println!("waiting for the others"),
         }
     };
+    // [join]
 
     let (graph, data) = common::planted_data(&context, 4000)?; // the same on each
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;

@@ -1,5 +1,5 @@
 //! Splits of a data set: drawn at random, with a number per class, or given as lists; listed,
-//! chosen, and read back. Trains a model on each of five random splits and prints the mean.
+//! selected, and read back. Trains a model on each of five random splits and prints the mean.
 
 mod common;
 
@@ -39,8 +39,8 @@ fn main() -> Result<()> {
         println!("{name} {index}: {num_train}, {num_validation}, {num_test}");
     }
 
-    data.set_split("few labels", 0)?;
-    let ids = data.split(Part::Train)?;
+    let few = data.select_split("few labels", 0)?; // shares the data
+    let ids = few.split(Part::Train)?;
     let nodes = ids.as_slice::<i64>()?;
     println!(
         "few labels: trained on {} nodes, the first is {}",
@@ -51,8 +51,8 @@ fn main() -> Result<()> {
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
     let mut mean = 0.0;
     for index in 0..RANDOM_SPLITS {
-        data.set_split("rand602020", index)?;
-        let accuracy = common::train_small_model(&context, &data, &sampler, 4)?.accuracy;
+        let selected = data.select_split("rand602020", index)?;
+        let accuracy = common::train_small_model(&context, &selected, &sampler, 4)?.accuracy;
         println!("split {index}: test accuracy {accuracy:.4}");
         mean += accuracy / RANDOM_SPLITS as f64;
     }

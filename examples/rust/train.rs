@@ -11,20 +11,20 @@ mod train_settings;
 mod common;
 
 use gnnmg::*;
-use std::error::Error;
 use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use train_curve::{Curve, Sums, LAST};
 use train_options::Options;
-use train_progress::{draw, print_ranks, Measure, Progress};
+use train_progress::{print_ranks, Display, Measure, Progress};
 
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// 1: stop in an orderly way, 2: at once.
+static INTERRUPTS: AtomicUsize = AtomicUsize::new(0);
 
 extern "C" fn on_interrupt(_signal: i32) {
-    INTERRUPTED.store(true, Ordering::Relaxed);
+    INTERRUPTS.fetch_add(1, Ordering::Relaxed);
 }
 
 extern "C" {
@@ -35,7 +35,7 @@ extern "C" {
 fn hear_interrupts() {
     const SIGINT: i32 = 2;
     const SIGTERM: i32 = 15;
-    // The handler does nothing but store a flag.
+    // The handler does nothing but count.
     unsafe {
         signal(SIGINT, on_interrupt);
         signal(SIGTERM, on_interrupt);
@@ -43,7 +43,26 @@ fn hear_interrupts() {
 }
 
 fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
+    INTERRUPTS.load(Ordering::Relaxed) > 0
+}
+
+fn twice() -> bool {
+    INTERRUPTS.load(Ordering::Relaxed) > 1
+}
+
+/// Ends the program while a call waits.
+fn end_by_interrupt(context: &Context) -> ! {
+    context.remote().cancel();
+    common::Warnings::of(context).print();
+    std::process::exit(130)
+}
+
+/// An error for the user, and the end.
+fn refuse(error: Error) -> ! {
+    let option = error.kind() == ErrorKind::InvalidArgument;
+    let hint = if option { " (try --help)" } else { "" };
+    eprintln!("train: {error}{hint}");
+    std::process::exit(if option { 2 } else { 1 })
 }
 
 /// Joins the job that a launcher has started or that the options name; without one, this process
@@ -66,10 +85,7 @@ fn join(context: &Context, o: &Options) -> Result<Option<Comm>> {
             Err(error) if !o.by_hand && error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
             Ok(Poll::Ready(comm)) => return Ok(Some(comm)),
-            Ok(Poll::Pending) if interrupted() => {
-                context.remote().cancel();
-                std::process::exit(130);
-            }
+            Ok(Poll::Pending) if interrupted() => end_by_interrupt(context),
             Ok(Poll::Pending) => {}
         }
     }
@@ -94,7 +110,7 @@ fn generate(context: &Context, name: &str) -> Option<Result<Graph>> {
     }
 }
 
-/// Waits for data that other processes or servers have; an interrupt ends the wait.
+/// Waits for data; an interrupt ends the wait.
 fn await_data(
     context: &Context,
     mut open: impl FnMut(Duration) -> Result<Poll<Dataset>>,
@@ -102,10 +118,7 @@ fn await_data(
     loop {
         match open(Duration::from_millis(200))? {
             Poll::Ready(data) => return Ok(data),
-            Poll::Pending if interrupted() => {
-                context.remote().cancel();
-                std::process::exit(130);
-            }
+            Poll::Pending if interrupted() => end_by_interrupt(context),
             Poll::Pending => {}
         }
     }
@@ -155,7 +168,9 @@ fn open_data(context: &Context, comm: Option<&Comm>, o: &Options) -> Result<Data
             None => {
                 let reading = o.settings.of("dataset");
                 let reading = reading.fold(DatasetConfig::new(), |c, (name, to)| c.set(name, to));
-                Dataset::open_with(context, &o.dataset, &reading)?
+                await_data(context, |slice| {
+                    Dataset::open_timeout(context, &o.dataset, &reading, slice)
+                })?
             }
         },
     };
@@ -167,7 +182,7 @@ fn open_data(context: &Context, comm: Option<&Comm>, o: &Options) -> Result<Data
 
 /// Takes the graph of `data`, changes it as the options say, and puts the data set's splits and
 /// weights around the new one.
-fn transform(mut data: Dataset, o: &Options) -> Result<Dataset> {
+fn transform(data: Dataset, o: &Options) -> Result<Dataset> {
     let (mut graph, info) = (data.graph()?, data.info()?);
     let names = data.names()?;
     let (features, labels) = (
@@ -189,16 +204,12 @@ fn transform(mut data: Dataset, o: &Options) -> Result<Dataset> {
         }
         Err(_) => Dataset::from_graph(&graph, features, labels, info.task, info.num_classes)?,
     };
-    let splits = data.splits()?.into_iter();
-    let splits: Vec<(String, i32)> = splits
-        .map(|(n, info)| (n.to_string(), info.index))
-        .collect();
-    for (name, index) in splits {
-        data.set_split(name.as_str(), index as usize)?;
-        let part = |part| data.split(part);
+    for (name, split) in data.splits()? {
+        let selected = data.select_split(name, split.index as usize)?;
+        let part = |part| selected.split(part);
         let (train, rest) = (part(Part::Train)?, part(Part::Validation)?);
         let test = part(Part::Test)?;
-        result.add_split(&name, train.as_slice()?, rest.as_slice()?, test.as_slice()?)?;
+        result.add_split(name, train.as_slice()?, rest.as_slice()?, test.as_slice()?)?;
     }
     if let Ok(weights) = data.class_weights() {
         result.set_class_weights(weights.as_slice()?)?;
@@ -224,7 +235,7 @@ fn choose_split(data: &mut Dataset, o: &Options, run: u64) -> Result<()> {
             .as_ref()
             .map_or(("", 0), |(name, index)| (name, *index));
         let name = Some(name).filter(|name| !name.is_empty());
-        data.set_split(name, index + run as usize)?;
+        *data = data.select_split(name, index + run as usize)?;
     }
     if o.balance_classes {
         data.balance_classes()?;
@@ -312,31 +323,56 @@ fn use_checkpoints(
 }
 
 /// Trains to the end, or until the user interrupts: then all ranks stop after the same step, with
-/// the weights of that step.
-fn train(trainer: &mut Trainer, progress: &mut Progress) -> Result<()> {
-    let (remote, bar, metric) = (trainer.remote(), progress.bar, progress.metric);
+/// the weights of that step. A second interrupt cancels the step, and the program ends.
+fn train(context: &Context, trainer: &mut Trainer, progress: &mut Progress) -> Result<()> {
+    let (remote, display, metric) = (trainer.remote(), progress.display, progress.metric);
     let over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
+    let result = std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
             let mut stopping = false;
             while !over.load(Ordering::Relaxed) {
                 std::thread::park_timeout(Duration::from_millis(100));
-                if bar {
-                    draw(remote, metric);
-                }
                 if interrupted() && !stopping {
                     stopping = true;
+                    display.say("stopping after this step; again: at once");
                     remote.stop();
                 }
+                if twice() {
+                    remote.cancel();
+                }
+                display.draw(remote, metric);
             }
-            if bar {
-                eprint!("\r\x1b[K");
-            }
+            display.clear();
         });
         let result = trainer.run(|epoch| progress.epoch(epoch));
         over.store(true, Ordering::Relaxed);
+        watcher.thread().unpark();
         result
-    })
+    });
+    match result {
+        Err(_) if twice() => end_by_interrupt(context),
+        other => other,
+    }
+}
+
+/// A second interrupt ends the program here as well.
+fn evaluate(
+    context: &Context,
+    trainer: &mut Trainer,
+    part: Part,
+    display: Display,
+) -> Result<Metrics> {
+    display.busy("evaluating");
+    let result = loop {
+        match trainer.evaluate_timeout(part, Duration::from_millis(200)) {
+            Ok(Poll::Pending) if twice() => end_by_interrupt(context),
+            Ok(Poll::Pending) => {}
+            Ok(Poll::Ready(metrics)) => break Ok(metrics),
+            Err(error) => break Err(error),
+        }
+    };
+    display.clear();
+    result
 }
 
 /// The metric of the epoch lines, for regression not the accuracy, and that of the result: the loss
@@ -501,43 +537,54 @@ fn check_place(file: &str) {
     }
 }
 
-fn main() -> std::result::Result<(), Box<dyn Error>> {
-    let o = Options::parse()?;
+fn main() {
+    let o = Options::parse().unwrap_or_else(|error| refuse(error));
     if let Some(file) = &o.save {
         check_place(file);
     }
     hear_interrupts();
+    run(&o).unwrap_or_else(|error| refuse(error));
+    if interrupted() {
+        std::process::exit(130);
+    }
+}
+
+fn run(o: &Options) -> Result<()> {
     let begin = Instant::now();
     let context = Context::new()?;
     let warnings = common::Warnings::of(&context);
-    let comm = join(&context, &o)?;
+    let comm = join(&context, o)?;
     let (process, processes) = match &comm {
         Some(comm) => (comm.rank()?, comm.world_size()?),
         None => (0, 1),
     };
     let speaks = process == 0; // one process of a job prints and saves
-    let mut data = open_data(&context, comm.as_ref(), &o)?;
+    let quiet = o.quiet || !speaks;
+    let display = Display {
+        bar: !quiet && std::io::stderr().is_terminal() && std::io::stdout().is_terminal(),
+        quiet,
+    };
+    display.busy(&format!("loading {}", o.dataset));
+    let data = open_data(&context, comm.as_ref(), o);
+    display.clear();
+    let mut data = data?;
     warnings.print();
-    let (metric, tested) = measures(&data, &o)?;
+    let (metric, tested) = measures(&data, o)?;
     let (mut tests, mut curve) = (Sums::default(), Curve::default());
     let mut part = Part::Test;
     for run in 0..o.runs {
         if interrupted() {
             break;
         }
-        choose_split(&mut data, &o, run)?;
+        choose_split(&mut data, o, run)?;
         part = match data.split(Part::Test)?.is_empty() {
             true => Part::Validation,
             false => Part::Test,
         };
-        let mut trainer = make_trainer(&context, &data, comm.as_ref(), &o, o.seed + run)?;
-        let bar = speaks
-            && !o.quiet
-            && std::io::stderr().is_terminal()
-            && std::io::stdout().is_terminal();
-        let mut progress = Progress::new(bar, o.quiet || !speaks, metric, &mut curve);
+        let mut trainer = make_trainer(&context, &data, comm.as_ref(), o, o.seed + run)?;
+        let mut progress = Progress::new(display, metric, &mut curve);
         if run == 0 && speaks {
-            print_head(&context, &data, trainer.model(), &o, processes)?;
+            print_head(&context, &data, trainer.model(), o, processes)?;
         }
         if o.plan {
             if speaks {
@@ -548,23 +595,23 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
             break;
         }
         if let Some(folder) = &o.checkpoints {
-            use_checkpoints(&context, &mut trainer, folder, &o, speaks)?;
+            use_checkpoints(&context, &mut trainer, folder, o, speaks)?;
         }
-        train(&mut trainer, &mut progress)?;
+        train(&context, &mut trainer, &mut progress)?;
         if let Some(file) = o.save.as_ref().filter(|_| speaks && run == 0) {
             trainer.model_mut().save(file)?;
         }
         // All may be for training.
         if !data.split(part)?.is_empty() {
-            let test = trainer.evaluate(part)?;
+            let test = evaluate(&context, &mut trainer, part, display)?;
             if speaks {
-                print_test(&trainer, part, tested, &test, &o)?;
+                print_test(&trainer, part, tested, &test, o)?;
             }
             tests.add((tested.of_result)(&test));
         }
         if speaks {
             progress.print_times(begin.elapsed().as_secs_f64());
-            if o.times {
+            if o.times && progress.has_epochs() {
                 // [ranks]
                 print_ranks(&trainer.ranks()?);
                 // [ranks]
@@ -581,9 +628,6 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     }
     if let Some(comm) = comm {
         comm.shutdown()?; // all processes leave together
-    }
-    if interrupted() {
-        std::process::exit(130);
     }
     Ok(())
 }

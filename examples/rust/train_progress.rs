@@ -1,9 +1,47 @@
-//! The progress display of `train`: a bar on a terminal, one line per epoch in a pipe; and the
-//! times.
+//! The progress display of `train`: one line per epoch, and on a terminal a bar below them, which is
+//! as wide as the terminal at most; and the times.
 
 use crate::train_curve::Curve;
 use gnnmg::*;
 use std::collections::BTreeMap;
+
+extern "C" {
+    /// Declared from the C library: the standard library of Rust does not know the terminal's size.
+    fn ioctl(file: i32, request: std::ffi::c_ulong, ...) -> i32;
+}
+
+/// A line of parts. The first part that does not fit the width is dropped, with all after it.
+struct Line {
+    text: String,
+    width: usize,
+    full: bool,
+}
+
+impl Line {
+    fn new(width: usize) -> Self {
+        Line {
+            text: String::new(),
+            width,
+            full: false,
+        }
+    }
+
+    /// A line as wide as the terminal is now; the last column stays free, because a character there
+    /// makes some terminals begin another line.
+    fn of_terminal() -> Self {
+        const TIOCGWINSZ: std::ffi::c_ulong = 0x5413;
+        let mut size = [0u16; 4]; // rows, columns, pixels
+        let known = unsafe { ioctl(2, TIOCGWINSZ, &mut size) } == 0 && size[1] > 1;
+        Line::new(if known { size[1] as usize - 1 } else { 79 })
+    }
+
+    fn add(&mut self, part: String) {
+        self.full |= self.text.len() + part.len() > self.width;
+        if !self.full {
+            self.text += &part;
+        }
+    }
+}
 
 /// The times of a training, summed over its epochs, in seconds.
 #[derive(Default)]
@@ -63,10 +101,16 @@ impl Measure {
     }
 }
 
-pub struct Progress<'a> {
+/// The place of the progress bar.
+#[derive(Clone, Copy)]
+pub struct Display {
     /// Standard error is a terminal and gets a bar.
     pub bar: bool,
     pub quiet: bool,
+}
+
+pub struct Progress<'a> {
+    pub display: Display,
     pub metric: &'static Measure,
     /// Gets the validations.
     curve: &'a mut Curve,
@@ -74,10 +118,9 @@ pub struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    pub fn new(bar: bool, quiet: bool, metric: &'static Measure, curve: &'a mut Curve) -> Self {
+    pub fn new(display: Display, metric: &'static Measure, curve: &'a mut Curve) -> Self {
         Progress {
-            bar,
-            quiet,
+            display,
             metric,
             curve,
             times: Times::default(),
@@ -104,24 +147,40 @@ impl<'a> Progress<'a> {
         if epoch.evaluated {
             self.curve.add(epoch.epoch, value);
         }
-        if self.quiet || self.bar {
+        if self.display.quiet {
             return;
         }
+        let mut line = match self.display.bar {
+            true => Line::of_terminal(),
+            false => Line::new(usize::MAX),
+        };
         let (number, of, loss) = (epoch.epoch + 1, epoch.num_epochs, epoch.train_loss);
-        print!("epoch {number:3}/{of}  loss {loss:.4}");
+        line.add(format!("epoch {number:3}/{of}  loss {loss:.4}"));
         if epoch.evaluated {
             let name = self.metric.name;
             let best = if epoch.best { " *" } else { "  " };
-            print!("  validation {name} {value:.4}{best}");
+            line.add(format!("  validation {name} {value:.4}{best}"));
         }
         let seconds = epoch.seconds + epoch.evaluation_seconds;
-        println!("  {seconds:.2} s  {:.0} seeds/s", epoch.seeds_per_second);
+        line.add(format!("  {seconds:.2} s"));
+        line.add(format!("  {:.0} seeds/s", epoch.seeds_per_second));
+        // One write, since another thread may draw the bar, whose place the line takes.
+        let clear = if self.display.bar { CLEAR } else { "" };
+        println!("{clear}{}", line.text);
+    }
+
+    pub fn has_epochs(&self) -> bool {
+        self.times.num_epochs > 0
     }
 
     /// The closing table.
     pub fn print_times(&self, seconds: f64) {
         let times = &self.times;
-        let (number, one) = (times.num_epochs, times.num_epochs.max(1) as f64);
+        if times.num_epochs == 0 {
+            println!("time    {seconds:.1} s"); // interrupted in the first, or --epochs 0
+            return;
+        }
+        let (number, one) = (times.num_epochs, times.num_epochs as f64);
         let (epoch, evaluation) = (times.epochs / one, times.evaluation / one);
         println!("time    {seconds:.1} s: {number} epochs of {epoch:.3} s, validation {evaluation:.3} s each");
         let percent = if times.epochs > 0.0 {
@@ -157,59 +216,102 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// Draws the bar once. It asks a trainer that another thread waits for.
-pub fn draw(trainer: TrainerHandle, metric: &Measure) {
-    const WIDTH: usize = 24;
-    let Ok(at) = trainer.progress() else { return };
-    let of_epoch = at.step as f64 / at.num_steps.max(1) as f64;
-    let share = ((at.epoch as f64 + of_epoch) / at.num_epochs.max(1) as f64).min(1.0);
-    let full = "=".repeat((share * WIDTH as f64) as usize);
-    let shown = (at.epoch + 1).min(at.num_epochs as i64);
-    eprint!(
-        "\r[{full:.<WIDTH$}] {:3.0}%  epoch {shown}/{}  loss {:.4}",
-        100.0 * share,
-        at.num_epochs,
-        at.loss
-    );
-    if at.accuracy > 0.0 {
-        eprint!("  accuracy {:.4}", at.accuracy);
+/// Goes to the begin of the terminal's line and clears it.
+const CLEAR: &str = "\r\x1b[K";
+
+/// One write, since another thread prints, too.
+fn put(text: String) {
+    eprint!("{text}");
+}
+
+impl Display {
+    /// Draws the bar once. It asks a trainer that another thread waits for.
+    pub fn draw(self, trainer: TrainerHandle, metric: &Measure) {
+        const WIDTH: usize = 24;
+        let Some(at) = trainer.progress().ok().filter(|_| self.bar) else {
+            return;
+        };
+        let of_epoch = at.step as f64 / at.num_steps.max(1) as f64;
+        let share = ((at.epoch as f64 + of_epoch) / at.num_epochs.max(1) as f64).min(1.0);
+        let full = "=".repeat((share * WIDTH as f64).ceil() as usize);
+        let shown = (at.epoch + 1).min(at.num_epochs as i64);
+        let mut line = Line::of_terminal(); // the most important parts first
+        line.add(format!("[{full:.<WIDTH$}] {:3.0}%", 100.0 * share));
+        line.add(format!("  epoch {shown}/{}", at.num_epochs));
+        let begun = at.seeds_per_second > 0.0;
+        if begun {
+            line.add(format!("  loss {:.4}", at.loss));
+        }
+        if share > 0.01 && share < 1.0 {
+            let left = at.elapsed_seconds * (1.0 - share) / share;
+            line.add(format!(
+                "  {}:{:02} left",
+                left as i64 / 60,
+                left as i64 % 60
+            ));
+        }
+        if at.evaluating {
+            line.add("  validating".to_string());
+        }
+        if at.has_validation {
+            line.add(format!("  validation {} {:.4}", metric.name, at.validation));
+        }
+        if at.accuracy > 0.0 {
+            line.add(format!("  training accuracy {:.4}", at.accuracy));
+        }
+        if at.has_validation {
+            let (best, epoch) = (at.best_validation, at.best_epoch + 1);
+            line.add(format!("  best {best:.4} in epoch {epoch}"));
+        }
+        if begun {
+            line.add(format!("  {:.0} seeds/s", at.seeds_per_second));
+        }
+        add_times(&mut line, &at);
+        put(format!("\r{}\x1b[K", line.text));
     }
-    if at.has_validation {
-        let (name, best, epoch) = (metric.name, at.best_validation, at.best_epoch + 1);
-        eprint!(
-            "  {name} {:.4} (best {best:.4}, epoch {epoch})",
-            at.validation
-        );
+
+    /// Wipes the bar, so that other text can follow.
+    pub fn clear(self) {
+        if self.bar {
+            put(CLEAR.to_string());
+        }
     }
-    match at.evaluating {
-        true => eprint!("  validating"),
-        false => eprint!("  {:.0} seeds/s", at.seeds_per_second),
+
+    /// Names the present work in the place of the bar, until that is wiped.
+    pub fn busy(self, what: &str) {
+        if self.bar {
+            let fits = Line::of_terminal().width.saturating_sub(4);
+            let what = what.chars().take(fits).collect::<String>();
+            put(format!("\r{what} ...\x1b[K"));
+        }
     }
-    draw_times(&at);
-    if share > 0.01 && share < 1.0 {
-        let left = at.elapsed_seconds * (1.0 - share) / share;
-        eprint!("  {}:{:02} left", left as i64 / 60, left as i64 % 60);
+
+    /// Prints a line on standard error, above the bar.
+    pub fn say(self, text: &str) {
+        self.clear();
+        put(format!("{text}\n"));
     }
-    eprint!("\x1b[K");
 }
 
 /// The times of the epoch, on this process's first rank.
-fn draw_times(at: &ProgressInfo) {
+fn add_times(line: &mut Line, at: &ProgressInfo) {
     let percent = at.seconds / 100.0;
     if percent <= 0.0 {
         return;
     }
-    eprint!(
+    line.add(format!(
         "  wait {:.0} compute {:.0} all-reduce {:.0} peers {:.0} update {:.0} %",
         at.wait_seconds / percent,
         at.compute_seconds / percent,
         (at.reduce_seconds - at.peer_wait_seconds) / percent,
         at.peer_wait_seconds / percent,
         at.optimizer_seconds / percent
-    );
+    ));
     if at.sample_seconds + at.gather_seconds > 0.0 {
         let (sample, gather) = (at.sample_seconds / percent, at.gather_seconds / percent);
-        eprint!(" (beside: sample {sample:.0} gather {gather:.0} %)");
+        line.add(format!(
+            " (beside: sample {sample:.0} gather {gather:.0} %)"
+        ));
     }
 }
 

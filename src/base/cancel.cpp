@@ -27,7 +27,7 @@ Deadline Deadline::earlier(const Deadline& a, const Deadline& b) {
 }
 
 void CancelToken::check(std::string_view what) const {
-  if (cancelled()) fail(Status::kCancelled, what, " was cancelled");
+  if (cancelled()) fail(Status::kCancelled, what, " was canceled");
 }
 
 namespace {

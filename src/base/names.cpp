@@ -9,20 +9,29 @@
 namespace gnnmg::base {
 namespace {
 
-// Insertions, deletions, replacements and swaps of neighbors that lead from one text to the other.
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Insertions, deletions, replacements and swaps of neighbors that lead from one text to the other;
+// the case of letters does not count.
 size_t edit_distance(std::string_view from, std::string_view to) {
+  const auto same = [&](size_t i, size_t j) { return lower(from[i]) == lower(to[j]); };
   std::vector<size_t> before, last, row(to.size() + 1);
   for (size_t j = 0; j <= to.size(); ++j) row[j] = j;
   for (size_t i = 1; i <= from.size(); ++i) {
     before = std::exchange(last, row);
     row[0] = i;
     for (size_t j = 1; j <= to.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (from[i - 1] != to[j - 1])});
-      if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + !same(i - 1, j - 1)});
+      if (i > 1 && j > 1 && same(i - 1, j - 2) && same(i - 2, j - 1))
         row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row.back();
+}
+
+size_t common_start(std::string_view a, std::string_view b) {
+  const auto same = [](char x, char y) { return lower(x) == lower(y); };
+  return static_cast<size_t>(std::ranges::mismatch(a, b, same).in1 - a.begin());
 }
 
 }  // namespace
@@ -49,15 +58,19 @@ bool matches(std::string_view name, std::string_view pattern) {
 
 std::string known_names(std::string_view unknown, std::span<const std::string_view> known) {
   std::string names, meant;
-  size_t nearest = std::min<size_t>(3, unknown.size());  // a slip is nearer
+  // A slip is nearer. Of equally near names those with the same start are meant.
+  size_t nearest = std::min<size_t>(3, unknown.size()), start = 0;
   for (const std::string_view name : known) {
     names += text(names.empty() ? "" : ", ", name);
-    const size_t distance = edit_distance(unknown, name);
-    if (distance >= nearest) continue;
+    const size_t distance = edit_distance(unknown, name), common = common_start(unknown, name);
+    const bool tied = distance == nearest && !meant.empty();
+    if (distance > nearest || (distance == nearest && (!tied || common < start))) continue;
+    meant = tied && common == start ? text(meant, " or '", name, "'") : text("'", name, "'");
     nearest = distance;
-    meant = text("; did you mean '", name, "'?");
+    start = common;
   }
-  return text(meant, meant.empty() ? "; there are: " : " There are: ", names);
+  return meant.empty() ? text("; there are: ", names)
+                       : text("; did you mean ", meant, "? There are: ", names);
 }
 
 }  // namespace gnnmg::base

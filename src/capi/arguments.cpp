@@ -84,7 +84,7 @@ void fail_handle(const void* token, Kind kind, const char* name) {
   if (token == nullptr)
     fail(Status::kHandle, "argument '", name, "' is NULL, expected a ", kind_name(kind));
   fail(Status::kHandle, "argument '", name, "' is no live handle of a ", kind_name(kind),
-       ": freed, of another kind, or garbage");
+       ": freed, ", kind == Kind::kTensor ? "imported, " : "", "of another kind, or garbage");
 }
 
 void fail_busy(Kind kind, const char* name) {

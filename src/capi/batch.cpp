@@ -277,7 +277,7 @@ gnnmg_status gnnmg_batch_get_block_info(const gnnmg_batch* batch, int32_t layer,
   });
 }
 
-gnnmg_status gnnmg_batch_export_seeds(const gnnmg_batch* batch, DLManagedTensorVersioned** seeds) {
+gnnmg_status gnnmg_batch_export_seeds(const gnnmg_batch* batch, gnnmg_tensor** seeds) {
   return guard(outs(Out{seeds, "seeds"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
     const auto& b = handle->get();
@@ -288,8 +288,7 @@ gnnmg_status gnnmg_batch_export_seeds(const gnnmg_batch* batch, DLManagedTensorV
   });
 }
 
-gnnmg_status gnnmg_batch_export_graph_ptr(const gnnmg_batch* batch,
-                                          DLManagedTensorVersioned** graph_ptr) {
+gnnmg_status gnnmg_batch_export_graph_ptr(const gnnmg_batch* batch, gnnmg_tensor** graph_ptr) {
   return guard(outs(Out{graph_ptr, "graph_ptr"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
     const auto& b = handle->get();
@@ -303,7 +302,7 @@ gnnmg_status gnnmg_batch_export_graph_ptr(const gnnmg_batch* batch,
 }
 
 gnnmg_status gnnmg_batch_export_node_ids(const gnnmg_batch* batch, int32_t node_type,
-                                         DLManagedTensorVersioned** node_ids) {
+                                         gnnmg_tensor** node_ids) {
   return guard(outs(Out{node_ids, "node_ids"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
     handle->types().check_node(node_type);
@@ -314,7 +313,7 @@ gnnmg_status gnnmg_batch_export_node_ids(const gnnmg_batch* batch, int32_t node_
 }
 
 gnnmg_status gnnmg_batch_export_features(const gnnmg_batch* batch, int32_t node_type,
-                                         DLManagedTensorVersioned** features) {
+                                         gnnmg_tensor** features) {
   return guard(outs(Out{features, "features"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
     handle->types().check_node(node_type);
@@ -333,9 +332,8 @@ gnnmg_status gnnmg_batch_export_features(const gnnmg_batch* batch, int32_t node_
 }
 
 gnnmg_status gnnmg_batch_export_sparse_features(const gnnmg_batch* batch, int32_t node_type,
-                                                DLManagedTensorVersioned** indptr,
-                                                DLManagedTensorVersioned** indices,
-                                                DLManagedTensorVersioned** values) {
+                                                gnnmg_tensor** indptr, gnnmg_tensor** indices,
+                                                gnnmg_tensor** values) {
   return guard(outs(Out{indptr, "indptr"}, Out{indices, "indices"}, Out{values, "values"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
     handle->types().check_node(node_type);
@@ -357,8 +355,7 @@ gnnmg_status gnnmg_batch_export_sparse_features(const gnnmg_batch* batch, int32_
   });
 }
 
-gnnmg_status gnnmg_batch_export_labels(const gnnmg_batch* batch,
-                                       DLManagedTensorVersioned** labels) {
+gnnmg_status gnnmg_batch_export_labels(const gnnmg_batch* batch, gnnmg_tensor** labels) {
   return guard(outs(Out{labels, "labels"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
     TorchScope scope(*handle->context);
@@ -366,8 +363,7 @@ gnnmg_status gnnmg_batch_export_labels(const gnnmg_batch* batch,
   });
 }
 
-gnnmg_status gnnmg_batch_export_weights(const gnnmg_batch* batch,
-                                        DLManagedTensorVersioned** weights) {
+gnnmg_status gnnmg_batch_export_weights(const gnnmg_batch* batch, gnnmg_tensor** weights) {
   return guard(outs(Out{weights, "weights"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
     TorchScope scope(*handle->context);
@@ -376,9 +372,8 @@ gnnmg_status gnnmg_batch_export_weights(const gnnmg_batch* batch,
 }
 
 gnnmg_status gnnmg_batch_export_block(const gnnmg_batch* batch, int32_t layer, int32_t edge_type,
-                                      DLManagedTensorVersioned** indptr,
-                                      DLManagedTensorVersioned** indices,
-                                      DLManagedTensorVersioned** edge_ids) {
+                                      gnnmg_tensor** indptr, gnnmg_tensor** indices,
+                                      gnnmg_tensor** edge_ids) {
   if (edge_ids != nullptr) *edge_ids = nullptr;
   return guard(outs(Out{indptr, "indptr"}, Out{indices, "indices"}), [&] {
     const auto handle = read<Batch>(batch, "batch");

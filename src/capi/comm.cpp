@@ -22,9 +22,9 @@ namespace {
 
 std::string cancelled_by(const comm::Processes* processes, int rank) {
   // In the words of an operation that finds itself cancelled: either may be the first to end it.
-  if (!processes) return base::text("rank ", rank, " was cancelled");
+  if (!processes) return base::text("rank ", rank, " was canceled");
   const int own = processes->process();
-  return base::text("the communicator was cancelled by process ", own, " on host ",
+  return base::text("the communicator was canceled by process ", own, " on host ",
                     processes->host(own));
 }
 
@@ -197,9 +197,20 @@ gnnmg_status run_operation(const gnnmg_comm* comm, std::string key,
   return GNNMG_OK;
 }
 
+// The tensors of a list, one per rank.
+std::vector<PlacedView> borrow_all(const Comm& comm, const gnnmg_tensor* const* list,
+                                   const char* name, decltype(borrow_placed)* borrow) {
+  std::vector<PlacedView> views;
+  for (const gnnmg_tensor* tensor : read_list(list, comm.world_size(), name)) {
+    const std::string entry = base::text(name, "[", views.size(), "]");
+    views.push_back(borrow(comm.context->devices, tensor, entry.c_str()));
+  }
+  return views;
+}
+
 // Runs an operation that changes one tensor in place.
-gnnmg_status run_in_place(const gnnmg_comm* comm, const std::string& key,
-                          DLManagedTensorVersioned* tensor, int64_t timeout_ms,
+gnnmg_status run_in_place(const gnnmg_comm* comm, const std::string& key, gnnmg_tensor* tensor,
+                          int64_t timeout_ms,
                           const std::function<void(comm::Collectives&, const TensorView&,
                                                    const comm::Wait&)>& operation) {
   const PlacedView view =
@@ -266,8 +277,8 @@ gnnmg_status gnnmg_comm_world_size(const gnnmg_comm* comm, int32_t* size) {
   return guard(outs(Out{size, "size"}), [&] { *size = find<Comm>(comm, "comm")->world_size(); });
 }
 
-gnnmg_status gnnmg_comm_all_reduce(gnnmg_comm* comm, DLManagedTensorVersioned* tensor,
-                                   gnnmg_reduce operation, int64_t timeout_ms) {
+gnnmg_status gnnmg_comm_all_reduce(gnnmg_comm* comm, gnnmg_tensor* tensor, gnnmg_reduce operation,
+                                   int64_t timeout_ms) {
   return guard([&] {
     check_timeout(timeout_ms);
     find<Comm>(comm, "comm");
@@ -279,7 +290,7 @@ gnnmg_status gnnmg_comm_all_reduce(gnnmg_comm* comm, DLManagedTensorVersioned* t
   });
 }
 
-gnnmg_status gnnmg_comm_broadcast(gnnmg_comm* comm, DLManagedTensorVersioned* tensor, int32_t root,
+gnnmg_status gnnmg_comm_broadcast(gnnmg_comm* comm, gnnmg_tensor* tensor, int32_t root,
                                   int64_t timeout_ms) {
   return guard([&] {
     check_timeout(timeout_ms);
@@ -291,34 +302,27 @@ gnnmg_status gnnmg_comm_broadcast(gnnmg_comm* comm, DLManagedTensorVersioned* te
   });
 }
 
-gnnmg_status gnnmg_comm_all_gather(gnnmg_comm* comm, const DLManagedTensorVersioned* input,
-                                   DLManagedTensorVersioned* const* outputs, int64_t timeout_ms) {
+gnnmg_status gnnmg_comm_all_gather(gnnmg_comm* comm, const gnnmg_tensor* input,
+                                   gnnmg_tensor* const* outputs, int64_t timeout_ms) {
   return guard([&] {
     check_timeout(timeout_ms);
     const auto end = find<Comm>(comm, "comm");
-    const Devices& devices = end->context->devices;
-    std::vector<PlacedView> to;
-    for (DLManagedTensorVersioned* output : read_list(outputs, end->world_size(), "outputs"))
-      to.push_back(borrow_writable(devices, output, "outputs"));
-    return run_operation(comm, "all_gather", {borrow_placed(devices, input, "input")}, to,
-                         timeout_ms,
+    const PlacedView from = borrow_placed(end->context->devices, input, "input");
+    const std::vector<PlacedView> to = borrow_all(*end, outputs, "outputs", borrow_writable);
+    return run_operation(comm, "all_gather", {from}, to, timeout_ms,
                          [](Collectives& c, const auto& in, const auto& out, const Wait& wait) {
                            c.all_gather(in[0].view(), views(out), wait);
                          });
   });
 }
 
-gnnmg_status gnnmg_comm_all_to_all(gnnmg_comm* comm, const DLManagedTensorVersioned* const* inputs,
-                                   DLManagedTensorVersioned* const* outputs, int64_t timeout_ms) {
+gnnmg_status gnnmg_comm_all_to_all(gnnmg_comm* comm, const gnnmg_tensor* const* inputs,
+                                   gnnmg_tensor* const* outputs, int64_t timeout_ms) {
   return guard([&] {
     check_timeout(timeout_ms);
     const auto end = find<Comm>(comm, "comm");
-    const Devices& devices = end->context->devices;
-    std::vector<PlacedView> from, to;
-    for (const DLManagedTensorVersioned* input : read_list(inputs, end->world_size(), "inputs"))
-      from.push_back(borrow_placed(devices, input, "inputs"));
-    for (DLManagedTensorVersioned* output : read_list(outputs, end->world_size(), "outputs"))
-      to.push_back(borrow_writable(devices, output, "outputs"));
+    const std::vector<PlacedView> from = borrow_all(*end, inputs, "inputs", borrow_placed);
+    const std::vector<PlacedView> to = borrow_all(*end, outputs, "outputs", borrow_writable);
     return run_operation(comm, "all_to_all", from, to, timeout_ms,
                          [](Collectives& c, const auto& in, const auto& out, const Wait& wait) {
                            c.all_to_all(views(in), views(out), wait);

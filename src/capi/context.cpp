@@ -132,6 +132,7 @@ const Context& context_of(const Object& object) {
 }  // namespace
 
 void visit(const Object& object) noexcept {
+  if (object.kind == Kind::kTensor) return;
   const Context& context = context_of(object);
   visit_queue(object.queue);
   visit_log(context.shared_log);

@@ -1,7 +1,6 @@
 #include "capi/dataset.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/file.h"
 #include "capi/arguments.h"
@@ -19,22 +18,26 @@ namespace gnnmg::capi {
 Dataset::Dataset(std::shared_ptr<Context> owner, data::DatasetRef made)
     : Object(kKind, owner, owner->queue),
       data_(std::move(made)),
-      graph_(std::make_shared<Graph>(owner, data_->graph)) {}
+      graph_(std::make_shared<Graph>(owner, data_->graph)),
+      store_(std::make_shared<Store>()) {}
+
+Dataset::Dataset(const Dataset& other, std::string_view split, int32_t index)
+    : Object(kKind, other.context, other.queue),
+      data_(other.data_),
+      graph_(other.graph_),
+      split_(static_cast<size_t>(&data_->split(split, index) - data_->splits.data())),
+      store_(other.store_) {}
 
 const data::Split& Dataset::split() const {
   if (data_->splits.empty())
-    fail(Status::kNotFound, "the data set '", data_->name,
-         "' has no split; gnnmg_dataset_add_split() and gnnmg_dataset_add_random_split() make one");
+    fail(Status::kNotFound, data_->title(),
+         " has no split; gnnmg_dataset_add_split() and gnnmg_dataset_add_random_split() make one");
   return data_->splits[split_];
 }
 
 std::span<const int64_t> Dataset::part(gnnmg_part part) const {
   GNNMG_CHECK_CONSTANT(part, GNNMG_PART_TRAIN, GNNMG_PART_TEST, "part");
   return split().part(static_cast<data::SplitPart>(part));
-}
-
-void Dataset::set_split(std::string_view name, int32_t index) {
-  split_ = static_cast<size_t>(&data_->split(name, index) - data_->splits.data());
 }
 
 void Dataset::add_split(data::Split split) {
@@ -71,24 +74,23 @@ void Dataset::set_sample_weights(base::Tensor weights) {
 
 std::shared_ptr<const feature::FeatureStore> Dataset::features() const {
   if (data_->feature.empty()) return nullptr;
-  std::lock_guard lock(store_mutex_);
-  if (store_ == nullptr) {
-    store_ = feature::make_store(*data_->graph, data_->feature, data_->node_type);
-    if (store_ == nullptr)
+  std::lock_guard lock(store_->mutex);
+  if (store_->made == nullptr) {
+    store_->made = feature::make_store(*data_->graph, data_->feature, data_->node_type);
+    if (store_->made == nullptr)
       fail(Status::kNotFound, "the graph has no node tensor '", data_->feature, "'");
   }
-  return store_;
+  return store_->made;
 }
 
 std::shared_ptr<const feature::FeatureStore> Dataset::need_features() const {
   auto store = features();
-  if (store == nullptr) fail(Status::kNotFound, "the data set '", data_->name, "' has no features");
+  if (store == nullptr) fail(Status::kNotFound, data_->title(), " has no features");
   return store;
 }
 
 void Dataset::need_labels() const {
-  if (data_->task == data::Task::kNone)
-    fail(Status::kNotFound, "the data set '", data_->name, "' has no labels");
+  if (data_->task == data::Task::kNone) fail(Status::kNotFound, data_->title(), " has no labels");
 }
 
 namespace {
@@ -144,7 +146,7 @@ void check_task(const graph::Graph& graph, const std::string& labels, gnnmg_task
 
 Export export_weights(const Dataset& dataset, const base::Tensor& weights, const char* kind) {
   if (!weights.defined())
-    fail(Status::kNotFound, "the data set '", dataset.data()->name, "' has no ", kind, " weights");
+    fail(Status::kNotFound, dataset.data()->title(), " has no ", kind, " weights");
   return export_tensor(weights, true);
 }
 
@@ -204,10 +206,12 @@ gnnmg_status gnnmg_dataset_create(const gnnmg_graph* graph, const char* features
 
 gnnmg_status gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t* graph_ptr,
                                          int64_t num_graphs, const char* features,
-                                         const DLManagedTensorVersioned* labels, gnnmg_task task,
+                                         const gnnmg_tensor* labels, gnnmg_task task,
                                          int64_t num_classes, gnnmg_dataset** dataset) {
   return guard(outs(Out{dataset, "dataset"}), [&] {
     const auto g = read<Graph>(graph, "graph");
+    gnnmg::base::Tensor given;
+    if (labels != nullptr) given = borrow_tensor(labels, "labels");
     check_least(num_graphs, 1, "num_graphs");
     check_least(num_classes, 0, "num_classes");
     GNNMG_CHECK_CONSTANT(task, GNNMG_TASK_NONE, GNNMG_TASK_REGRESSION, "task");
@@ -216,12 +220,10 @@ gnnmg_status gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t
     const auto starts = read_list(graph_ptr, num_graphs + 1, "graph_ptr");
     gnnmg::base::Tensor rows;
     if (labels != nullptr) {
-      const gnnmg::base::TensorView view = borrow_tensor(labels, "labels");
+      const gnnmg::base::TensorView& view = given.view();
       check_task(view.dtype, "labels", task);
       gnnmg::data::check_bools(view, "labels");
-      rows = gnnmg::base::Tensor::empty(view.dtype, view.shape);
-      if (view.num_bytes() > 0)
-        std::memcpy(rows.data(), view.data, static_cast<size_t>(view.num_bytes()));
+      rows = copy_array(view.data, view.dtype, view.shape, "labels");
     } else if (task != GNNMG_TASK_NONE) {
       fail(Status::kInvalidArgument, "task is ", task_name(task), ", but there are no labels");
     }
@@ -315,11 +317,12 @@ gnnmg_status gnnmg_dataset_get_split_info(const gnnmg_dataset* dataset, int64_t 
   });
 }
 
-gnnmg_status gnnmg_dataset_set_split(gnnmg_dataset* dataset, const char* name, int32_t index) {
-  return guard([&] {
-    const auto d = hold<Dataset>(dataset, "dataset");
-    check_least(index, 0, "index");
-    d->set_split(name == nullptr ? std::string_view() : read_name(name, "name"), index);
+gnnmg_status gnnmg_dataset_select_split(const gnnmg_dataset* dataset, const char* name,
+                                        int32_t index, gnnmg_dataset** selected) {
+  return guard(outs(Out{selected, "selected"}), [&] {
+    const auto d = read<Dataset>(dataset, "dataset");
+    *selected = new_handle<gnnmg_dataset>(std::make_shared<Dataset>(
+        *d, name == nullptr ? std::string_view() : read_name(name, "name"), index));
   });
 }
 
@@ -342,7 +345,7 @@ gnnmg_status gnnmg_dataset_add_random_split(gnnmg_dataset* dataset, const char* 
   return guard([&] {
     const auto d = hold<Dataset>(dataset, "dataset");
     const std::string key(read_new_name(name, "name"));
-    std::vector<Word> words = split_words(settings);
+    std::vector<Word> words = split_words("split", settings);
     SplitSettings split;
     apply_words<SplitSettings>(words, split_rows(), split);
     d->add_split(draw_split(*d->data(), split, key));
@@ -360,8 +363,7 @@ gnnmg_status gnnmg_dataset_add_folds(gnnmg_dataset* dataset, const char* name,
   });
 }
 
-gnnmg_status gnnmg_dataset_export_labels(const gnnmg_dataset* dataset,
-                                         DLManagedTensorVersioned** labels) {
+gnnmg_status gnnmg_dataset_export_labels(const gnnmg_dataset* dataset, gnnmg_tensor** labels) {
   return guard(outs(Out{labels, "labels"}), [&] {
     const auto d = read<Dataset>(dataset, "dataset");
     d->need_labels();
@@ -370,11 +372,11 @@ gnnmg_status gnnmg_dataset_export_labels(const gnnmg_dataset* dataset,
 }
 
 gnnmg_status gnnmg_dataset_export_graph_ptr(const gnnmg_dataset* dataset,
-                                            DLManagedTensorVersioned** graph_ptr) {
+                                            gnnmg_tensor** graph_ptr) {
   return guard(outs(Out{graph_ptr, "graph_ptr"}), [&] {
     const auto d = read<Dataset>(dataset, "dataset");
     if (!d->data()->of_graphs())
-      fail(Status::kNotFound, "the data set '", d->data()->name, "' is one graph, not many");
+      fail(Status::kNotFound, d->data()->title(), " is one graph, not many");
     *graph_ptr = export_tensor(d->data()->graph_ptr, true).release();
   });
 }
@@ -397,18 +399,18 @@ gnnmg_status gnnmg_dataset_balance_classes(gnnmg_dataset* dataset) {
   });
 }
 
-gnnmg_status gnnmg_dataset_set_sample_weights(gnnmg_dataset* dataset,
-                                              const DLManagedTensorVersioned* weights) {
+gnnmg_status gnnmg_dataset_set_sample_weights(gnnmg_dataset* dataset, const gnnmg_tensor* weights) {
   return guard([&] {
     const auto d = hold<Dataset>(dataset, "dataset");
-    d->set_sample_weights(weights == nullptr ? gnnmg::base::Tensor()
-                                             : gnnmg::data::make_sample_weights(
-                                                   *d->data(), borrow_tensor(weights, "weights")));
+    d->set_sample_weights(weights == nullptr
+                              ? gnnmg::base::Tensor()
+                              : gnnmg::data::make_sample_weights(
+                                    *d->data(), borrow_tensor(weights, "weights").view()));
   });
 }
 
 gnnmg_status gnnmg_dataset_export_class_weights(const gnnmg_dataset* dataset,
-                                                DLManagedTensorVersioned** weights) {
+                                                gnnmg_tensor** weights) {
   return guard(outs(Out{weights, "weights"}), [&] {
     const auto d = read<Dataset>(dataset, "dataset");
     *weights = export_weights(*d, d->data()->class_weights, "class").release();
@@ -416,7 +418,7 @@ gnnmg_status gnnmg_dataset_export_class_weights(const gnnmg_dataset* dataset,
 }
 
 gnnmg_status gnnmg_dataset_export_sample_weights(const gnnmg_dataset* dataset,
-                                                 DLManagedTensorVersioned** weights) {
+                                                 gnnmg_tensor** weights) {
   return guard(outs(Out{weights, "weights"}), [&] {
     const auto d = read<Dataset>(dataset, "dataset");
     *weights = export_weights(*d, d->data()->sample_weights, "sample").release();
@@ -424,7 +426,7 @@ gnnmg_status gnnmg_dataset_export_sample_weights(const gnnmg_dataset* dataset,
 }
 
 gnnmg_status gnnmg_dataset_export_split(const gnnmg_dataset* dataset, gnnmg_part part,
-                                        DLManagedTensorVersioned** ids) {
+                                        gnnmg_tensor** ids) {
   return guard(outs(Out{ids, "ids"}), [&] {
     const auto d = read<Dataset>(dataset, "dataset");
     const std::span<const int64_t> list = d->part(part);

@@ -1,5 +1,5 @@
 // The object of a data set's handle: the room's data set, the graph's handle object, the chosen
-// split, and the store of its features, which all loaders share.
+// split, and the store of its features, which all loaders and the data sets of other splits share.
 #pragma once
 
 #include <memory>
@@ -18,17 +18,18 @@ class Dataset : public Object {
  public:
   static constexpr Kind kKind = Kind::kDataset;
   Dataset(std::shared_ptr<Context> owner, data::DatasetRef made);
+  // Shares the data of `other`, with this split chosen; Error(kNotFound) lists those that exist.
+  Dataset(const Dataset& other, std::string_view split, int32_t index);
 
   const data::DatasetRef& data() const { return data_; }
   const std::shared_ptr<Graph>& graph() const { return graph_; }
   int64_t num_nodes() const { return data_->graph->num_nodes(data_->node_type); }
   int64_t num_samples() const { return data_->num_samples(); }
 
-  // The split that is set; Error(kNotFound) when there is none.
+  // The chosen split; Error(kNotFound) when there is none.
   const data::Split& split() const;
   std::span<const int64_t> part(gnnmg_part part) const;
   // With a hold.
-  void set_split(std::string_view name, int32_t index);
   void add_split(data::Split split);
   // Splits of one name that no other has; chooses the first.
   void add_splits(std::vector<data::Split> splits);
@@ -45,11 +46,15 @@ class Dataset : public Object {
   Pendings pendings;
 
  private:
+  struct Store {
+    std::mutex mutex;
+    std::shared_ptr<const feature::FeatureStore> made;
+  };
+
   data::DatasetRef data_;
   std::shared_ptr<Graph> graph_;
   size_t split_ = 0;  // position among the splits
-  mutable std::mutex store_mutex_;
-  mutable std::shared_ptr<const feature::FeatureStore> store_;
+  std::shared_ptr<Store> store_;
 };
 
 }  // namespace gnnmg::capi

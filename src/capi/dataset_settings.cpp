@@ -91,18 +91,24 @@ constexpr SettingRow<OpenSettings> kOpenRows[] = {
                      "stores its task."),
 };
 
+bool by_share(const SplitSettings& settings) { return settings.train_per_class == 0; }
+
 constexpr SettingRow<SplitSettings> kSplitRows[] = {
     GNNMG_SETTING(SplitSettings, train_fraction, "0 to 1",
-                  "Training share of the labeled nodes, rounded down."),
+                  "Training share of the labeled nodes, rounded down.")
+        .only(by_share, "without train_per_class"),
     GNNMG_SETTING(SplitSettings, validation_fraction, "0 to 1",
-                  "Validation share of the labeled nodes, rounded down; test gets the rest."),
+                  "Validation share of the labeled nodes, rounded down; test gets the rest.")
+        .only(by_share, "without train_per_class"),
     GNNMG_SETTING(SplitSettings, train_per_class, "0 or more",
                   "Above 0: training nodes of each class, in place of train_fraction."),
     GNNMG_SETTING(SplitSettings, validation_per_class, "0 or more",
-                  "Validation nodes of each class, with train_per_class."),
+                  "Validation nodes of each class, with train_per_class.")
+        .only([](const SplitSettings& s) { return s.train_per_class > 0; }, "with train_per_class"),
     GNNMG_SETTING(SplitSettings, numpy_legacy, nullptr,
                   "1: use the order of NumPy's `RandomState(seed).permutation`, to reproduce "
-                  "splits made with NumPy."),
+                  "splits made with NumPy.")
+        .only(by_share, "without train_per_class"),
     GNNMG_SETTING(SplitSettings, seed, nullptr,
                   "The split depends only on seed, labels and settings."),
 };
@@ -140,10 +146,9 @@ constexpr SettingRow<FoldsSettings> kFoldsRows[] = {
 
 data::OpenOptions read_open_options(const char* settings) {
   OpenSettings read;
-  std::vector<Word> words = split_words(settings);
+  std::vector<Word> words = split_words("dataset", settings);
   apply_words<OpenSettings>(words, kOpenRows, read);
   if (read.format != Format::kAuto) read.options.format = value_text(read.format);
-  std::ranges::replace(read.options.format, '_', '-');
   return read.options;
 }
 
@@ -151,9 +156,6 @@ std::span<const SettingRow<SplitSettings>> split_rows() { return kSplitRows; }
 
 data::Split draw_split(const data::Dataset& dataset, const SplitSettings& settings,
                        std::string name) {
-  if (settings.train_per_class > 0 && settings.numpy_legacy)
-    fail(Status::kInvalidArgument,
-         "settings: numpy_legacy=1 does not go with train_per_class=", settings.train_per_class);
   data::Split split =
       settings.train_per_class > 0
           ? data::random_split_by_class(dataset, settings.train_per_class,
@@ -166,7 +168,7 @@ data::Split draw_split(const data::Dataset& dataset, const SplitSettings& settin
 
 std::vector<data::Split> make_folds(const data::Dataset& dataset, const char* settings) {
   FoldsSettings folds;
-  std::vector<Word> words = split_words(settings);
+  std::vector<Word> words = split_words("folds", settings);
   apply_words<FoldsSettings>(words, kFoldsRows, folds);
   return data::fold_splits(dataset, folds.num_folds, folds.held_out, folds.seed,
                            folds.numpy_legacy);

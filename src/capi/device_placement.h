@@ -53,7 +53,7 @@ inline constexpr const char* kHotnessHelp =
     "degree: number of edges that leave the node.\n"
     "counting: count in the first mini-batches, sampled when training begins or a loader is made.";
 
-// Error(kInvalidArgument) for settings that exclude each other.
-void check_placement(const loader::DeviceSourceConfig& placement);
+// Error(kInvalidArgument) for settings that exclude each other; `subject`: whose they are.
+void check_placement(const char* subject, const loader::DeviceSourceConfig& placement);
 
 }  // namespace gnnmg::capi

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kLongestCopy = 60'000;  // milliseconds
 
-// What the driver shows this process.
+// Returns the number of GPUs that the driver shows this process; if 0, `why` gets the reason.
 int ask(const device::Table& table, std::string& why) {
   try {
     const int count = table.num_devices();
@@ -109,7 +109,7 @@ std::vector<std::string> Devices::bus_ids() const {
       char id[16] = {};
       if (table_->of<comm::nccl::Table>()) table_->of<comm::nccl::Table>()->bus_id(device, id);
       ids.emplace_back(id);
-    } catch (const base::Error&) {  // whoever takes it is told why
+    } catch (const base::Error&) {  // the use of that GPU reports the error
       ids.emplace_back();
     }
   return ids;

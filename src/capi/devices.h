@@ -12,25 +12,25 @@ namespace gnnmg::capi {
 
 class Devices {
  public:
-  // Opens the plug-in where there is a driver, which has to be before LibTorch is used: it looks
-  // for its CUDA half once. Asks the driver nothing yet.
+  // Opens the plug-in if there is a driver. Must run before the first use of LibTorch, which looks
+  // for its CUDA half once. Does not ask the driver yet.
   Devices();
   ~Devices();
   Devices(const Devices&) = delete;
   Devices& operator=(const Devices&) = delete;
 
-  // How many this process sees; the driver is asked once. Any thread.
+  // Returns the number of GPUs that this process sees. Asks the driver once. Any thread.
   int count() const;
-  // Why there is none: one line with the remedy; empty when there are some. Any thread.
+  // Says in one line why there are none, with the remedy; empty if there are some. Any thread.
   const std::string& why() const;
-  // Null where count() is 0.
+  // Null if count() is 0.
   const device::Table* table() const { return count() > 0 ? table_ : nullptr; }
-  // Of each, by its number; of one that the driver does not tell of, empty. Any thread.
+  // Returns the bus id of each GPU, empty if the driver does not tell it. Any thread.
   std::vector<std::string> bus_ids() const;
-  // Error(kNotFound) unless there is a GPU of that number. `name`: of the argument or field.
+  // Error(kNotFound), naming the argument or field, if there is no GPU of that number.
   void check(int64_t index, const std::string& name) const;
-  // Copies, where one side or both lie on GPU `device` or another one, and waits for that. What
-  // made `from` is over. Any thread.
+  // Copies through a queue of GPU `device` and waits. Each side is in main memory or on any GPU;
+  // the work that wrote `from` must be complete. Any thread.
   void copy(int device, void* to, const void* from, int64_t bytes) const;
 
  private:
@@ -38,7 +38,7 @@ class Devices {
   mutable std::once_flag asked_;
   mutable int count_ = 0;
   mutable std::string why_;
-  mutable std::mutex copies_;  // guards what follows
+  mutable std::mutex copies_;  // guards queues_
   mutable std::map<int, device::Queue*> queues_;
 };
 

@@ -1,5 +1,5 @@
 // DLPack 1.x as its specification lays it out in memory: the little of it that this library reads
-// and writes. Written out here so that no other project's header is needed to build.
+// and writes (dlpack.cpp). Written out here so that no other project's header is needed to build.
 #pragma once
 
 #include <cstdint>

@@ -79,10 +79,10 @@ bool has_name(const auto& rows, std::string_view name) {
 
 // Applies each word to the config, to the split if there is one, or to both if they share its name.
 template <typename Config, size_t N>
-Config read_generator(const char* settings, const SettingRow<Config> (&rows)[N],
-                      SplitSettings* split) {
+Config read_generator(const char* generator, const char* settings,
+                      const SettingRow<Config> (&rows)[N], SplitSettings* split) {
   std::vector<Word> of_config, of_split;
-  for (Word& word : split_words(settings)) {
+  for (Word& word : split_words(generator, settings)) {
     const bool splits = split != nullptr && has_name(split_rows(), word.name);
     if (split != nullptr && !splits && !has_name(rows, word.name)) {
       std::vector<std::string_view> names;
@@ -103,19 +103,25 @@ Config read_generator(const char* settings, const SettingRow<Config> (&rows)[N],
 struct Generator {
   const char* name;
   bool has_labels;
-  graph::GraphRef (*generate)(const char* settings, SplitSettings* split, base::ThreadPool& pool);
+  graph::GraphRef (*make)(const char* generator, const char* settings, SplitSettings* split,
+                          base::ThreadPool& pool);
   std::vector<SettingFacts> (*list)();
+
+  graph::GraphRef generate(const char* settings, SplitSettings* split,
+                           base::ThreadPool& pool) const {
+    return make(name, settings, split, pool);
+  }
 };
 
 template <const auto& rows, auto generate>
 constexpr Generator generator(const char* name, bool has_labels) {
   return {name, has_labels,
-          [](const char* settings, SplitSettings* split, base::ThreadPool& pool) {
-            return generate(read_generator(settings, rows, split), pool);
+          [](const char* from, const char* settings, SplitSettings* split, base::ThreadPool& pool) {
+            return generate(read_generator(from, settings, rows, split), pool);
           },
           [] {
-            const decltype(read_generator(nullptr, rows, nullptr)) defaults;
-            return list_settings<decltype(read_generator(nullptr, rows, nullptr))>(rows, defaults);
+            const decltype(read_generator(nullptr, nullptr, rows, nullptr)) defaults;
+            return list_settings<std::remove_const_t<decltype(defaults)>>(rows, defaults);
           }};
 }
 

@@ -290,9 +290,8 @@ gnnmg_status gnnmg_graph_set_csc(gnnmg_graph* graph, int32_t edge_type, const in
   });
 }
 
-gnnmg_status gnnmg_graph_import_coo(gnnmg_graph* graph, int32_t edge_type,
-                                    DLManagedTensorVersioned* sources,
-                                    DLManagedTensorVersioned* targets) {
+gnnmg_status gnnmg_graph_import_coo(gnnmg_graph* graph, int32_t edge_type, gnnmg_tensor* sources,
+                                    gnnmg_tensor* targets) {
   return guard([&] {
     const auto g = hold<Graph>(graph, "graph");
     Import from(sources, "sources", g->queue), to(targets, "targets", g->queue);
@@ -302,10 +301,8 @@ gnnmg_status gnnmg_graph_import_coo(gnnmg_graph* graph, int32_t edge_type,
   });
 }
 
-gnnmg_status gnnmg_graph_import_csc(gnnmg_graph* graph, int32_t edge_type,
-                                    DLManagedTensorVersioned* indptr,
-                                    DLManagedTensorVersioned* indices,
-                                    DLManagedTensorVersioned* edge_ids) {
+gnnmg_status gnnmg_graph_import_csc(gnnmg_graph* graph, int32_t edge_type, gnnmg_tensor* indptr,
+                                    gnnmg_tensor* indices, gnnmg_tensor* edge_ids) {
   return guard([&] {
     const auto g = hold<Graph>(graph, "graph");
     Import pointers(indptr, "indptr", g->queue), sources(indices, "indices", g->queue);
@@ -329,7 +326,7 @@ gnnmg_status gnnmg_graph_set_node_tensor(gnnmg_graph* graph, int32_t node_type, 
 }
 
 gnnmg_status gnnmg_graph_import_node_tensor(gnnmg_graph* graph, int32_t node_type, const char* name,
-                                            DLManagedTensorVersioned* tensor) {
+                                            gnnmg_tensor* tensor) {
   return guard([&] {
     const auto g = hold<Graph>(graph, "graph");
     Import imported(tensor, "tensor", g->queue);
@@ -360,9 +357,8 @@ gnnmg_status gnnmg_graph_set_node_csr(gnnmg_graph* graph, int32_t node_type, con
 }
 
 gnnmg_status gnnmg_graph_import_node_csr(gnnmg_graph* graph, int32_t node_type, const char* name,
-                                         int64_t num_columns, DLManagedTensorVersioned* indptr,
-                                         DLManagedTensorVersioned* indices,
-                                         DLManagedTensorVersioned* values) {
+                                         int64_t num_columns, gnnmg_tensor* indptr,
+                                         gnnmg_tensor* indices, gnnmg_tensor* values) {
   return guard([&] {
     const auto g = hold<Graph>(graph, "graph");
     Import pointers(indptr, "indptr", g->queue), columns(indices, "indices", g->queue);
@@ -388,7 +384,7 @@ gnnmg_status gnnmg_graph_set_edge_tensor(gnnmg_graph* graph, int32_t edge_type, 
 }
 
 gnnmg_status gnnmg_graph_import_edge_tensor(gnnmg_graph* graph, int32_t edge_type, const char* name,
-                                            DLManagedTensorVersioned* tensor) {
+                                            gnnmg_tensor* tensor) {
   return guard([&] {
     const auto g = hold<Graph>(graph, "graph");
     Import imported(tensor, "tensor", g->queue);

@@ -132,7 +132,7 @@ gnnmg_status gnnmg_graph_edge_tensor_name(const gnnmg_graph* graph, int32_t edge
 }
 
 gnnmg_status gnnmg_graph_export_node_tensor(const gnnmg_graph* graph, int32_t node_type,
-                                            const char* name, DLManagedTensorVersioned** tensor) {
+                                            const char* name, gnnmg_tensor** tensor) {
   return guard(outs(Out{tensor, "tensor"}), [&] {
     const auto g = read<Graph>(graph, "graph");
     check_node_type(g->parts(), node_type);
@@ -147,9 +147,8 @@ gnnmg_status gnnmg_graph_export_node_tensor(const gnnmg_graph* graph, int32_t no
 
 gnnmg_status gnnmg_graph_export_node_csr(const gnnmg_graph* graph, int32_t node_type,
                                          const char* name, int64_t* num_columns,
-                                         DLManagedTensorVersioned** indptr,
-                                         DLManagedTensorVersioned** indices,
-                                         DLManagedTensorVersioned** values) {
+                                         gnnmg_tensor** indptr, gnnmg_tensor** indices,
+                                         gnnmg_tensor** values) {
   return guard(outs(Out{num_columns, "num_columns"}, Out{indptr, "indptr"}, Out{indices, "indices"},
                     Out{values, "values"}),
                [&] {
@@ -172,7 +171,7 @@ gnnmg_status gnnmg_graph_export_node_csr(const gnnmg_graph* graph, int32_t node_
 }
 
 gnnmg_status gnnmg_graph_export_edge_tensor(const gnnmg_graph* graph, int32_t edge_type,
-                                            const char* name, DLManagedTensorVersioned** tensor) {
+                                            const char* name, gnnmg_tensor** tensor) {
   return guard(outs(Out{tensor, "tensor"}), [&] {
     const auto g = read<Graph>(graph, "graph");
     check_edge_type(g->parts(), edge_type);
@@ -185,8 +184,7 @@ gnnmg_status gnnmg_graph_export_edge_tensor(const gnnmg_graph* graph, int32_t ed
 }
 
 gnnmg_status gnnmg_graph_export_coo(const gnnmg_graph* graph, int32_t edge_type,
-                                    DLManagedTensorVersioned** sources,
-                                    DLManagedTensorVersioned** targets) {
+                                    gnnmg_tensor** sources, gnnmg_tensor** targets) {
   return guard(outs(Out{sources, "sources"}, Out{targets, "targets"}), [&] {
     const auto g = read<Graph>(graph, "graph");
     const auto [from, to] = gnnmg::graph::coo_of(edges_of(g->parts(), edge_type), g->context->pool);
@@ -198,9 +196,8 @@ gnnmg_status gnnmg_graph_export_coo(const gnnmg_graph* graph, int32_t edge_type,
 }
 
 gnnmg_status gnnmg_graph_export_csc(const gnnmg_graph* graph, int32_t edge_type,
-                                    DLManagedTensorVersioned** indptr,
-                                    DLManagedTensorVersioned** indices,
-                                    DLManagedTensorVersioned** edge_ids) {
+                                    gnnmg_tensor** indptr, gnnmg_tensor** indices,
+                                    gnnmg_tensor** edge_ids) {
   return guard(outs(Out{indptr, "indptr"}, Out{indices, "indices"}, Out{edge_ids, "edge_ids"}),
                [&] {
                  const auto g = read<Graph>(graph, "graph");

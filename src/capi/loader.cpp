@@ -91,9 +91,9 @@ LoaderSettings read_loader(const gnnmg_loader_config* config, const char* settin
   take_field(in.device, "device", read.device, read.fields);
   take_field(in.device_index, "device_index", read.device_index, read.fields);
   take_field(in.stream, "stream", read.stream, read.fields);
-  std::vector<Word> words = split_words(settings);
+  std::vector<Word> words = split_words("loader", settings);
   apply_words<LoaderSettings>(words, kLoaderRows, read, read.fields);
-  check_placement(read.placement);
+  check_placement("loader", read.placement);
   read.loader.sample_seed = plan.seed;
   return read;
 }
@@ -233,7 +233,7 @@ gnnmg_status gnnmg_loader_next(gnnmg_loader* loader, gnnmg_batch** batch, int64_
     Resumed<Loader> l(loader, "loader", "next");
     const gnnmg::base::HostQueue::Entry entry(*l->queue);
     if (!l->under_way) {
-      if (l->cancelled) fail(Status::kCancelled, "the loader was cancelled");
+      if (l->cancelled) fail(Status::kCancelled, "the loader was canceled");
       l->get().start_epoch(static_cast<uint64_t>(l->epoch));
       l->under_way = true;
     }

@@ -275,7 +275,7 @@ gnnmg_status gnnmg_model_tensor_key(const gnnmg_model* model, int64_t index, con
 }
 
 gnnmg_status gnnmg_model_export_tensor(const gnnmg_model* model, const char* key,
-                                       DLManagedTensorVersioned** tensor) {
+                                       gnnmg_tensor** tensor) {
   return guard(outs(Out{tensor, "tensor"}), [&] {
     const auto m = read<Model>(model, "model");
     *tensor = export_torch(find_tensor(*m->get(), read_name(key, "key")), false).release();
@@ -283,13 +283,13 @@ gnnmg_status gnnmg_model_export_tensor(const gnnmg_model* model, const char* key
 }
 
 gnnmg_status gnnmg_model_set_tensor(gnnmg_model* model, const char* key,
-                                    const DLManagedTensorVersioned* values) {
+                                    const gnnmg_tensor* values) {
   return guard([&] {
     const auto m = hold<Model>(model, "model");
-    TorchScope scope(*m->context);
-    const at::Tensor target = find_tensor(*m->get(), read_name(key, "key")).detach();
     const PlacedView placed = borrow_placed(m->context->devices, values, "values");
     const gnnmg::base::TensorView& view = placed.view;
+    TorchScope scope(*m->context);
+    const at::Tensor target = find_tensor(*m->get(), read_name(key, "key")).detach();
     const auto place = m->place();
     const at::Tensor source = torch_view(placed, torch_device(m->context->devices));
     if (source.scalar_type() != target.scalar_type() || source.sizes() != target.sizes())
@@ -318,7 +318,7 @@ gnnmg_status gnnmg_model_set_trainable(gnnmg_model* model, const char* pattern, 
 }
 
 gnnmg_status gnnmg_model_export_gradient(const gnnmg_model* model, const char* key,
-                                         DLManagedTensorVersioned** gradient) {
+                                         gnnmg_tensor** gradient) {
   return guard(outs(Out{gradient, "gradient"}), [&] {
     const auto m = read<Model>(model, "model");
     const std::string_view name = read_name(key, "key");
@@ -336,16 +336,14 @@ gnnmg_status gnnmg_model_export_gradient(const gnnmg_model* model, const char* k
   });
 }
 
-gnnmg_status gnnmg_model_export_parameters(const gnnmg_model* model,
-                                           DLManagedTensorVersioned** parameters) {
+gnnmg_status gnnmg_model_export_parameters(const gnnmg_model* model, gnnmg_tensor** parameters) {
   return guard(outs(Out{parameters, "parameters"}), [&] {
     const auto m = read<Model>(model, "model");
     *parameters = export_torch(m->get()->flat_parameters(), false).release();
   });
 }
 
-gnnmg_status gnnmg_model_export_gradients(const gnnmg_model* model,
-                                          DLManagedTensorVersioned** gradients) {
+gnnmg_status gnnmg_model_export_gradients(const gnnmg_model* model, gnnmg_tensor** gradients) {
   return guard(outs(Out{gradients, "gradients"}), [&] {
     const auto m = read<Model>(model, "model");
     *gradients = export_torch(m->get()->flat_gradients(), false).release();

@@ -16,19 +16,10 @@
 
 namespace gnnmg::capi {
 
-static_assert(static_cast<int32_t>(nn::Architecture::kSage) == GNNMG_ARCHITECTURE_SAGE &&
-              static_cast<int32_t>(nn::Architecture::kGcn) == GNNMG_ARCHITECTURE_GCN &&
-              static_cast<int32_t>(nn::Architecture::kGat) == GNNMG_ARCHITECTURE_GAT &&
-              static_cast<int32_t>(nn::Architecture::kGatv2) == GNNMG_ARCHITECTURE_GATV2 &&
-              static_cast<int32_t>(nn::Architecture::kGin) == GNNMG_ARCHITECTURE_GIN &&
-              static_cast<int32_t>(nn::Architecture::kGine) == GNNMG_ARCHITECTURE_GINE &&
-              static_cast<int32_t>(nn::Architecture::kRelation) == GNNMG_ARCHITECTURE_RGCN &&
-              static_cast<int32_t>(nn::Architecture::kTransformer) ==
-                  GNNMG_ARCHITECTURE_TRANSFORMER &&
-              static_cast<int32_t>(nn::Architecture::kPna) == GNNMG_ARCHITECTURE_PNA &&
-              static_cast<int32_t>(nn::Architecture::kGraphConv) == GNNMG_ARCHITECTURE_GRAPHCONV &&
-              static_cast<int32_t>(nn::Architecture::kLayers) == GNNMG_ARCHITECTURE_LAYERS &&
-              static_cast<int32_t>(nn::Architecture::kEdge) == GNNMG_ARCHITECTURE_EDGE);
+#define GNNMG_KIND(constant, word, end, ...) \
+  static_assert(static_cast<int32_t>(nn::Architecture::constant) == GNNMG_ARCHITECTURE_##end);
+GNNMG_LAYER_KINDS(GNNMG_KIND)
+#undef GNNMG_KIND
 static_assert(static_cast<int32_t>(nn::Readout::kNone) == GNNMG_READOUT_NONE &&
               static_cast<int32_t>(nn::Readout::kSum) == GNNMG_READOUT_SUM &&
               static_cast<int32_t>(nn::Readout::kMean) == GNNMG_READOUT_MEAN &&
@@ -147,7 +138,7 @@ void check_widths(const nn::ModelConfig& config, const FieldNames& given) {
         std::tuple(config.output_dim, int64_t{-1}, kWidest, "output_dim")})
     if (value < least || value > most)
       fail(Status::kInvalidArgument,
-           std::ranges::find(given, std::string_view(name)) == given.end() ? "settings: "
+           std::ranges::find(given, std::string_view(name)) == given.end() ? "model settings: "
                                                                            : "config.",
            name, " is ", value, ", expected ", least, " to ", most);
 }
@@ -213,7 +204,7 @@ nn::ModelConfig model_config(const gnnmg_model_config* config, const char* setti
   nn::ModelConfig made;
   FieldNames given;
   take_fields(read_config(config), made, given);
-  std::vector<Word> words = split_words(settings);
+  std::vector<Word> words = split_words("model", settings);
   apply_words<nn::ModelConfig>(words, model_rows(), made, given);
   check_widths(made, given);
   return made;
@@ -221,7 +212,7 @@ nn::ModelConfig model_config(const gnnmg_model_config* config, const char* setti
 
 nn::NormOptions norm_options(const char* settings) {
   nn::NormOptions options;
-  std::vector<Word> words = split_words(settings);
+  std::vector<Word> words = split_words("norm", settings);
   apply_words<nn::NormOptions>(words, kNormRows, options);
   return options;
 }

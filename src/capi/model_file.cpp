@@ -10,6 +10,7 @@
 #include "dist/host.h"
 #include "io/state_file.h"
 #include "nn/convert_notes.h"
+#include "nn/factored_weights.h"
 #include "nn/file_names.h"
 #include "nn/layer_names.h"
 #include "nn/module_names.h"
@@ -34,30 +35,37 @@ constexpr SettingRow<FileForm> kFileRows[] = {
                   "results need. Loading recognizes files of gnnmg_model_save() by itself."),
     GNNMG_SETTING(FileForm, first_layer, nullptr,
                   "Saving weights: name of the first layer, such as conv1, in place of convs.0 or "
-                  "layers.0; later layers count up. Loading recognizes such names."),
+                  "layers.0; later layers count up. Loading recognizes such names.")
+        .only([](const FileForm& f) { return f.use == FileUse::kSave; }, "when weights are saved"),
     GNNMG_SETTING(FileForm, dict, nullptr,
                   "Loading: path of the tensors to read, in place of the whole file or its only "
                   "dict: the dict of a .pth with several dicts, model or averages.model; the "
                   "first part of the keys of any file, student for student.weight; the state of "
-                  "an optimizer."),
+                  "an optimizer.")
+        .only([](const FileForm& f) { return f.loads(); }, "when a file is loaded"),
     GNNMG_SETTING(FileForm, torch_modules, nullptr,
                   "Saving. 1: write the networks of GIN, GINE and EdgeConv as torch's Sequential "
                   "(convs.0.nn.0, convs.0.nn.2) or as one Linear (convs.0.nn), in place of PyG's "
                   "MLP, and batch norms as torch's BatchNorm1d, without module. in their keys. "
                   "Loading recognizes all of these, except for an optimizer, whose numbers follow "
-                  "the order of the modules."),
+                  "the order of the modules.")
+        .only([](const FileForm& f) { return f.use != FileUse::kLoad; },
+              "when weights are saved, and for optimizers"),
     GNNMG_SETTING(FileForm, loaded_names, nullptr,
                   "Saving. 1: use the keys of the file that the weights were last loaded from, "
                   "without prefixes of wrappers such as module. or _orig_mod., so that the "
                   "original class can load the file strictly; an error if no weights were loaded, "
                   "or for a tensor of that file that the model does not have. Not with "
                   "torch_modules or first_layer; other_framework must be as at loading. For an "
-                  "optimizer, parameters have the order of that file, if it is a .pth."),
+                  "optimizer, parameters have the order of that file, if it is a .pth.")
+        .only([](const FileForm& f) { return f.use != FileUse::kLoad; },
+              "when weights are saved, and for optimizers"),
     GNNMG_SETTING(FileForm, partial, nullptr,
                   "Loading weights. 1: read the tensors whose keys and shapes fit, and leave the "
                   "others of the model as they are. A warning in the log lists the keys that are "
                   "missing, unexpected, or of another shape, and the settings that differ. Not "
-                  "with other_framework."),
+                  "with other_framework.")
+        .only([](const FileForm& f) { return f.use == FileUse::kLoad; }, "when weights are loaded"),
 };
 
 }  // namespace
@@ -70,17 +78,18 @@ const nn::Choices& choices_of(FileFormat) {
 
 std::vector<SettingFacts> model_file_settings() { return list_settings<FileForm>(kFileRows, {}); }
 
-FileForm file_form(const char* settings, std::string_view path) {
+FileForm file_form(const char* settings, std::string_view path, FileUse use) {
   FileForm form;
-  std::vector<Word> words = split_words(settings);
+  form.use = use;
+  std::vector<Word> words = split_words("model_file", settings);
   apply_words<FileForm>(words, kFileRows, form);
   if (form.loaded_names && (form.torch_modules || !form.first_layer.empty()))
-    fail(Status::kInvalidArgument, "settings: loaded_names=1, and ",
+    fail(Status::kInvalidArgument, "model_file settings: loaded_names=1, and ",
          form.torch_modules ? "torch_modules=1" : "first_layer=" + form.first_layer,
          ": the keys are those that were loaded, or others, choose one");
   if (form.partial && form.other_framework)
     fail(Status::kUnsupported,
-         "settings: partial=1 and other_framework=1: a conversion needs all tensors");
+         "model_file settings: partial=1 and other_framework=1: a conversion needs all tensors");
   form.pth = form.format == FileFormat::kPth || (form.format == FileFormat::kAuto &&
                                                  (path.ends_with(".pth") || path.ends_with(".pt")));
   return form;
@@ -134,8 +143,16 @@ void log_notes(Context& context, const nn::Model& model, const FileForm& form,
 }
 
 // Logs the rest of the file's contents.
-void log_reading(Context& context, const nn::Model& model, const io::StateFile& state,
-                 const std::string& path) {
+void log_reading(Context& context, const nn::Model& model, const ModelFile& file) {
+  const io::StateFile& state = file.state;
+  const std::string& path = file.path;
+  if (!file.composed.empty())
+    context.log.add(
+        base::LogLevel::kWarning,
+        base::text(path,
+                   ": computed from two tensors each, as weight_norm and pruning "
+                   "store a weight: ",
+                   listed(file.composed), "; the model has and saves the weights themselves"));
   if (!state.passed_over.empty())
     context.log.add(base::LogLevel::kWarning,
                     base::text(path, ": passed over among the tensors of the state: ",
@@ -191,7 +208,7 @@ void load(Context& context, nn::Model& model, const std::shared_ptr<DevicePlace>
   if (compared) compare_settings(model, file);
   work_at(place, [&] { load_state(model, file, form.other_framework); });
   log_notes(context, model, form, file.path, /*reading=*/true);
-  log_reading(context, model, file.state, file.path);
+  log_reading(context, model, file);
   if (!compared)
     context.log.add(base::LogLevel::kWarning,
                     base::text(file.path,
@@ -203,10 +220,13 @@ void load(Context& context, nn::Model& model, const std::shared_ptr<DevicePlace>
 }  // namespace
 
 void load_state(nn::Model& model, const ModelFile& file, bool other_framework) {
-  naming(file.path, [&] {
+  try {
     other_framework ? model.load_state_of_other_framework(file.state)
                     : model.load_state(file.state);
-  });
+  } catch (const base::Error& error) {
+    throw base::Error(error.status(),
+                      base::text(file.path, ": ", error.what(), nn::note_on_factors(file.state)));
+  }
 }
 
 nn::FileSettings settings_of(const Model& model, bool other_framework) {
@@ -228,7 +248,7 @@ gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path, const char* 
     check_timeout(timeout_ms);
     const auto m = find<Model>(model, "model");
     const std::string file(read_name(path, "path"));
-    const FileForm form = file_form(settings, file);
+    const FileForm form = file_form(settings, file, FileUse::kSave);
     const Outcome outcome = run_held(m, "model", call_key("save", file, form), timeout_ms, [&] {
       return start_torch_job(
           m->context,
@@ -250,7 +270,7 @@ gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path, const char* 
     check_timeout(timeout_ms);
     const auto m = find<Model>(model, "model");
     const std::string file(read_name(path, "path"));
-    const FileForm form = file_form(settings, file);
+    const FileForm form = file_form(settings, file, FileUse::kLoad);
     const Outcome outcome = run_held(m, "model", call_key("load", file, form), timeout_ms, [&] {
       m->pass.reset();
       return start_torch_job(m->context,

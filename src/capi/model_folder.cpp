@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "io/bytes.h"
 #include "io/checked_file.h"
+#include "nn/factored_weights.h"
 #include "nn/settings.h"
 
 namespace gnnmg::capi {
@@ -134,6 +135,7 @@ namespace {
 
 void read_weights(ModelFile& file, const FileForm& form) {
   file.state = read_state(file.path, form);
+  file.composed = nn::compose_weights(file.state);
   std::optional<nn::FileSettings> own = settings_in(file.state, file.path);
   if (!file.settings) {
     file.settings = std::move(own);

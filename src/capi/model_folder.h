@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "capi/model_file.h"
 #include "io/state_file.h"
@@ -21,6 +22,7 @@ struct ModelFile {
   std::string path;  // path of the weights
   io::StateFile state;
   std::optional<nn::FileSettings> settings;  // none if another program wrote the file, or 0.1
+  std::vector<std::string> composed = {};    // weights of compose_weights()
 };
 
 // Reads the weights of a file or folder. Error(kChecksum) if the weights are not those that

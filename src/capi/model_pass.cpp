@@ -183,7 +183,7 @@ using namespace gnnmg::capi;
 extern "C" {
 
 gnnmg_status gnnmg_model_forward(gnnmg_model* model, const gnnmg_batch* batch, int32_t training,
-                                 DLManagedTensorVersioned** logits) {
+                                 gnnmg_tensor** logits) {
   if (logits != nullptr) *logits = nullptr;
   return guard([&] {
     const auto m = hold<Model>(model, "model");
@@ -241,8 +241,7 @@ gnnmg_status gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss, double* v
   });
 }
 
-gnnmg_status gnnmg_model_backward_from(gnnmg_model* model,
-                                       const DLManagedTensorVersioned* gradient) {
+gnnmg_status gnnmg_model_backward_from(gnnmg_model* model, const gnnmg_tensor* gradient) {
   return guard([&] {
     const auto m = hold<Model>(model, "model");
     const Devices& devices = m->context->devices;
@@ -304,7 +303,7 @@ gnnmg_status gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* datas
 }
 
 gnnmg_status gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset, int32_t node_type,
-                               DLManagedTensorVersioned** rows, int64_t timeout_ms) {
+                               gnnmg_tensor** rows, int64_t timeout_ms) {
   return guard(outs(Out{rows, "rows"}), [&]() -> gnnmg_status {
     check_only_node_type(node_type);
     check_timeout(timeout_ms);

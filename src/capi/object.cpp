@@ -32,6 +32,8 @@ const char* kind_name(Kind kind) noexcept {
       return "server";
     case Kind::kPredictor:
       return "predictor";
+    case Kind::kTensor:
+      return "tensor";
   }
   return "object";
 }

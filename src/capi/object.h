@@ -28,6 +28,7 @@ enum class Kind : uint8_t {
   kTrainer,
   kServer,
   kPredictor,
+  kTensor,
 };
 const char* kind_name(Kind kind) noexcept;  // "graph" and so on
 
@@ -60,7 +61,7 @@ class Object {
   Object& operator=(const Object&) = delete;
 
   const Kind kind;
-  // Keeps the context alive for as long as its objects; null for a context itself.
+  // Keeps the context alive for as long as its objects; null for a context itself and for tensors.
   const std::shared_ptr<Context> context;
   // The context's queue, where callbacks wait for a host thread.
   const std::shared_ptr<base::HostQueue> queue;
@@ -99,8 +100,8 @@ std::shared_ptr<T> make_object(Args&&... args) {
   return std::shared_ptr<T>(new T(std::forward<Args>(args)...), [](const T* t) { drop_object(t); });
 }
 
-// Makes the object's context the present call's: its host queue is visited, and allocations count
-// for it. The first object of a call decides. (context.cpp)
+// Makes the object's context, if it has one, the present call's: its host queue is visited, and
+// allocations count for it. The first object of a call decides. (context.cpp)
 void visit(const Object& object) noexcept;
 
 // A share in an object that others may read at the same time; given back at the end.

@@ -21,11 +21,12 @@ Optimizer::~Optimizer() {
   if (const std::shared_ptr<DevicePlace> place = model_->place()) place->wait_to_free();
 }
 
-train::TorchFile optimizer_file(const char* settings, std::string_view path) {
-  const FileForm form = file_form(settings, path);
+train::TorchFile optimizer_file(const char* settings, std::string_view path, FileUse use) {
+  const FileForm form = file_form(settings, path, use);
   if (form.format == FileFormat::kSafetensors)
     fail(Status::kInvalidArgument,
-         "settings: format=safetensors, which has no place for numbers that are no tensors: states "
+         "model_file settings: format=safetensors, which has no place for numbers that are no "
+         "tensors: states "
          "of optimizers are .pth files");
   return {{form.other_framework, form.torch_modules, form.loaded_names}, form.dict};
 }
@@ -90,7 +91,7 @@ gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer* optimizer, const char* 
     check_may_wait();
     const auto o = read<Optimizer>(optimizer, "optimizer");
     const std::string file(read_name(path, "path"));
-    const gnnmg::train::TorchFile form = optimizer_file(settings, file);
+    const gnnmg::train::TorchFile form = optimizer_file(settings, file, FileUse::kSaveOptimizer);
     TorchScope scope(*o->context);
     gnnmg::io::write_optimizer_pth(file, work_at(o->model()->place(), [&] {
                                      return gnnmg::train::torch_state_of(
@@ -106,7 +107,7 @@ gnnmg_status gnnmg_optimizer_load(gnnmg_optimizer* optimizer, const char* path,
     check_may_wait();
     const auto o = hold<Optimizer>(optimizer, "optimizer");
     const std::string file(read_name(path, "path"));
-    const gnnmg::train::TorchFile form = optimizer_file(settings, file);
+    const gnnmg::train::TorchFile form = optimizer_file(settings, file, FileUse::kLoadOptimizer);
     TorchScope scope(*o->context);
     work_at(o->model()->place(), [&] {
       o->get().load_state(gnnmg::train::read_torch_state(

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "capi/model.h"
+#include "capi/model_file.h"
 #include "capi/object.h"
 #include "train/optim/optimizer.h"
 #include "train/optim/torch_optimizer.h"
@@ -12,7 +13,7 @@ namespace gnnmg::capi {
 
 // The form of the file of an optimizer's state: Error(kInvalidArgument) for any other
 // format than `.pth`.
-train::TorchFile optimizer_file(const char* settings, std::string_view path);
+train::TorchFile optimizer_file(const char* settings, std::string_view path, FileUse use);
 
 class Optimizer : public Object {
  public:

@@ -119,8 +119,8 @@ std::vector<uint16_t> read_given(std::span<const int32_t> given, int64_t num_nod
 
 const data::Parts& parts_of(const Dataset& dataset) {
   if (!dataset.data()->parts)
-    fail(Status::kNotFound, "the data set '", dataset.data()->name,
-         "' was not opened from a folder of parts; gnnmg_dataset_save_parts() makes one");
+    fail(Status::kNotFound, dataset.data()->title(),
+         " was not opened from a folder of parts; gnnmg_dataset_save_parts() makes one");
   return *dataset.data()->parts;
 }
 
@@ -174,9 +174,9 @@ gnnmg_status gnnmg_dataset_save_parts(const gnnmg_dataset* dataset, const char* 
     work->context = d->context;
     work->dataset = d->data();
     work->folder = read_name(folder, "folder");
-    work->settings = read_parts_settings(config, settings);
     const auto list = read_list(given, num_given, "given");
     work->has_given = given != nullptr;
+    work->settings = read_parts_settings(config, settings, work->has_given);
     if (work->has_given)
       work->given = read_given(list, d->num_nodes(), work->settings.assign.num_parts);
     if (!d->data()->splits.empty()) work->split = d->split();
@@ -245,8 +245,7 @@ gnnmg_status gnnmg_dataset_get_part_info(const gnnmg_dataset* dataset, int32_t p
   });
 }
 
-gnnmg_status gnnmg_dataset_export_book(const gnnmg_dataset* dataset,
-                                       DLManagedTensorVersioned** book) {
+gnnmg_status gnnmg_dataset_export_book(const gnnmg_dataset* dataset, gnnmg_tensor** book) {
   return guard(outs(Out{book, "book"}), [&] {
     const auto d = read<Dataset>(dataset, "dataset");
     const gnnmg::data::Parts& parts = parts_of(*d);

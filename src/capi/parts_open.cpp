@@ -150,7 +150,7 @@ void read_served(const gnnmg_served_config* config, const char* text, ServedSett
   FieldNames given;
   take_requests(in, settings.requests, given);
   take_field(in.insecure, "insecure", settings.peers.insecure, given);
-  std::vector<Word> words = split_words(text);
+  std::vector<Word> words = split_words("served", text);
   apply_words<ServedSettings>(words, kServedRows, settings, given);
   settings.peers.max_in_flight = settings.requests.asking.max_in_flight;
 }

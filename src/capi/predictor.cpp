@@ -37,7 +37,8 @@ constexpr SettingRow<predict::PredictorConfig> kPredictorRows[] = {
     GNNMG_SETTING(predict::PredictorConfig, fanouts, "-1 to 2147483647",
                   "Neighbors that each node draws, one number a layer, next to the ids first; -1: "
                   "all. Without it, neighborhoods are whole."),
-    GNNMG_SETTING(predict::PredictorConfig, seed, nullptr, "Seed of the draws."),
+    GNNMG_SETTING(predict::PredictorConfig, seed, nullptr, "Seed of the draws.")
+        .only([](const predict::PredictorConfig& c) { return !c.fanouts.empty(); }, "with fanouts"),
     GNNMG_SETTING(predict::PredictorConfig, task, nullptr,
                   "Meaning of the results. none: that of the data set's labels, or without labels "
                   "that of the data the model was made for or trained on, which its file tells; "
@@ -46,7 +47,7 @@ constexpr SettingRow<predict::PredictorConfig> kPredictorRows[] = {
 
 predict::PredictorConfig read_predictor(const char* settings) {
   predict::PredictorConfig config;
-  std::vector<Word> words = split_words(settings);
+  std::vector<Word> words = split_words("predictor", settings);
   apply_words<predict::PredictorConfig>(words, kPredictorRows, config);
   return config;
 }
@@ -75,7 +76,7 @@ void warn_of_other_classes(Context& context, const nn::Model& model, const data:
   if (data.task == data::Task::kNone || outputs == data.num_classes) return;
   context.log.add(
       base::LogLevel::kWarning,
-      base::text("the model has ", outputs, " outputs, and data set ", data.name, " has ",
+      base::text("the model has ", outputs, " outputs, and ", data.title(), " has ",
                  data.num_classes, data.task == data::Task::kMulticlass ? " classes" : " targets",
                  ": the predictor's classes are not those of the data set"));
 }

@@ -23,7 +23,7 @@ constexpr std::chrono::seconds kPatienceWithReaped{10};
 struct Counts {
   std::mutex mutex;
   std::condition_variable changed;
-  int objects = 0, jobs = 0;  // with a thread at work
+  int objects = 0, jobs = 0;  // objects and jobs whose threads run
 };
 
 // Never destroyed: threads outlive the end of main().
@@ -51,16 +51,16 @@ class Counted {
   int Counts::*const which_;
 };
 
-// The program may be ended by a callback that threads of such an object wait for: they never end,
-// and do no harm where they wait.
+// True if a callback ends the program while threads of this object wait for it. They never end, and
+// they do no harm while they wait.
 bool waits_for_exit(const Object& object) noexcept {
   const bool runs_callbacks = object.kind == Kind::kTrainer || object.kind == Kind::kLoader;
   return runs_callbacks && base::HostQueue::inside_callback() && object.queue->has_calls();
 }
 
-// At the end of the process, running work is cancelled and waited for, for a while: LibTorch's own
-// end must not meet our threads at work. Objects without threads are left as they are, and so are
-// objects on GPUs: LibTorch's CUDA half has come to its end before this.
+// Cancels running work at the end of the process, and waits for it for a while, because LibTorch's
+// destructors must not run beside our threads. Leaves objects without threads as they are, and
+// objects on GPUs too: LibTorch's CUDA half has ended before.
 struct AtExit {
   ~AtExit() {
     if (forked()) return;

@@ -135,7 +135,7 @@ SamplerSettings read_sampler(const gnnmg_sampler_config* config, const char* set
   }
   take_field(in.replace, "replace", neighbors.replace, given);
   take_field(in.draw, "draw", neighbors.draw, given);
-  std::vector<Word> words = split_words(settings);
+  std::vector<Word> words = split_words("sampler", settings);
   apply_words<SamplerSettings>(words, kSamplerRows, read, given);
   if (read.fanouts_reversed) std::ranges::reverse(neighbors.fanouts);
   return read;
@@ -260,8 +260,8 @@ gnnmg_status gnnmg_sampler_create_graphs(const gnnmg_dataset* dataset,
     gnnmg::sample::NeighborConfig neighbors = read_sampler(config, settings).neighbors;
     const gnnmg::data::Dataset& data = *d->data();
     if (!data.of_graphs())
-      fail(Status::kInvalidArgument, "the data set '", data.name,
-           "' is one graph, not many; gnnmg_sampler_create() samples from it");
+      fail(Status::kInvalidArgument, data.title(),
+           " is one graph, not many; gnnmg_sampler_create() samples from it");
     neighbors.edge_ids |= !data.graph->edge_columns().empty();
     *sampler = new_handle<gnnmg_sampler>(
         std::make_shared<Sampler>(d->context,

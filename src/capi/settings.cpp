@@ -21,7 +21,7 @@ std::string take_plain(std::string_view text, size_t& at) {
 }
 
 // Reads the value whose opening quote is at `at`.
-std::string take_quoted(std::string_view text, const std::string& name, size_t& at) {
+std::string take_quoted(std::string_view text, const Word& word, size_t& at) {
   std::string value;
   for (++at; at < text.size() && text[at] != '"'; ++at) {
     const bool escape =
@@ -29,9 +29,10 @@ std::string take_quoted(std::string_view text, const std::string& name, size_t& 
     value += text[escape ? ++at : at];
   }
   if (at == text.size())
-    fail(Status::kInvalidArgument, "settings: the value of ", name, " has no closing quote");
+    fail(Status::kInvalidArgument, word.subject, " settings: the value of ", word.name,
+         " has no closing quote");
   if (++at < text.size() && kBlanks.find(text[at]) == kBlanks.npos)
-    fail(Status::kInvalidArgument, "settings: the value of ", name,
+    fail(Status::kInvalidArgument, word.subject, " settings: the value of ", word.name,
          " goes on after its closing quote, expected a blank");
   return value;
 }
@@ -88,11 +89,11 @@ void read_list(const Word& word, std::vector<Number>& value) {
 
 void Word::refuse(std::string_view expected) const {
   const bool has_values = values != nullptr && values[0] != '\0';
-  fail(Status::kInvalidArgument, "settings: ", name, "=", io::printable(value), ", expected ",
-       expected, has_values ? ", " : "", has_values ? values : "");
+  fail(Status::kInvalidArgument, subject, " settings: ", name, "=", io::printable(value),
+       ", expected ", expected, has_values ? ", " : "", has_values ? values : "");
 }
 
-std::vector<Word> split_words(const char* settings) {
+std::vector<Word> split_words(const char* subject, const char* settings) {
   std::vector<Word> words;
   if (settings == nullptr) return words;
   const std::string_view text = read_text(settings, "settings");
@@ -101,17 +102,16 @@ std::vector<Word> split_words(const char* settings) {
     const size_t equals = text.find('=', at);
     const size_t blank = std::min(text.find_first_of(kBlanks, at), text.size());
     if (equals == text.npos || equals >= blank || equals == at)
-      fail(Status::kInvalidArgument, "settings: '", io::printable(text.substr(at, blank - at)),
-           "', expected name=value");
-    Word word;
-    word.name = io::printable(text.substr(at, equals - at));
+      fail(Status::kInvalidArgument, subject, " settings: '",
+           io::printable(text.substr(at, blank - at)), "', expected name=value");
+    Word word{subject, io::printable(text.substr(at, equals - at)), {}};
     at = equals + 1;
     const bool quoted = at < text.size() && text[at] == '"';
-    word.value = quoted ? take_quoted(text, word.name, at) : take_plain(text, at);
+    word.value = quoted ? take_quoted(text, word, at) : take_plain(text, at);
     if (word.value.empty()) word.refuse("a value");
     for (const Word& other : words)
       if (other.name == word.name)
-        fail(Status::kInvalidArgument, "settings: ", word.name, " is given twice");
+        fail(Status::kInvalidArgument, subject, " settings: ", word.name, " is given twice");
     words.push_back(std::move(word));
   }
   return words;
@@ -170,13 +170,18 @@ std::string range_text(double low, bool above_low, double high, bool below_high)
 }
 
 void refuse_setting(const Word& word, std::span<const std::string_view> names) {
-  fail(Status::kInvalidArgument, "settings: unknown name '", word.name, "'",
+  fail(Status::kInvalidArgument, word.subject, " settings: unknown name '", word.name, "'",
        base::known_names(word.name, names));
 }
 
 void refuse_second(const Word& word) {
-  fail(Status::kInvalidArgument, "settings: ", word.name, "=", io::printable(word.value),
-       ", and config.", word.name, " is set too: leave one of them out");
+  fail(Status::kInvalidArgument, word.subject, " settings: ", word.name, "=",
+       io::printable(word.value), ", and config.", word.name, " is set too: leave one of them out");
+}
+
+void refuse_without_effect(const Word& word, std::string_view condition) {
+  fail(Status::kInvalidArgument, word.subject, " settings: ", word.name, "=",
+       io::printable(word.value), " has an effect only ", condition, "; leave it out");
 }
 
 }  // namespace gnnmg::capi

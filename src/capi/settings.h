@@ -21,16 +21,17 @@ using nn::choices_of;  // and this namespace has overloads
 
 // One word of a text of settings.
 struct Word {
+  const char* subject;  // a subject of gnnmg_setting_get_info()
   std::string name, value;
   const char* values = nullptr;  // range of the setting, set by apply_words()
-  // Error(kInvalidArgument): "settings: heads=x, expected an integer, 1 to 64".
+  // Error(kInvalidArgument): "model settings: heads=x, expected an integer, 1 to 64".
   [[noreturn]] void refuse(std::string_view expected) const;
 };
 
 // Splits a text at blanks; NULL has no words. A value may be in double quotes, where \" and
 // \\ stand for " and \. Error(kInvalidArgument) for a word without a name or a value, a name that
 // occurs twice, and a quote that does not end.
-std::vector<Word> split_words(const char* settings);
+std::vector<Word> split_words(const char* subject, const char* settings);
 
 // --- Values --------------------------------------------------------------------------------------
 
@@ -99,6 +100,22 @@ struct SettingRow {
   const char* default_text;  // replaces the printed default, or nullptr
   void (*read)(const Word& word, Config& config);
   void (*describe)(const Config& defaults, SettingFacts& facts);
+  // The condition of its effect and the text that names it, "with optimizer=sgd"; nullptr: none.
+  bool (*has_effect)(const Config& config) = nullptr;
+  std::string_view condition = {};
+
+  // The row of a setting that has an effect only under a condition.
+  constexpr SettingRow only(bool (*holds)(const Config&), std::string_view text) const {
+    SettingRow row = *this;
+    row.has_effect = holds;
+    row.condition = text;
+    return row;
+  }
+  std::string value_in(const Config& config) const {
+    SettingFacts facts;
+    describe(config, facts);
+    return facts.default_value;
+  }
 };
 
 template <typename T>
@@ -159,13 +176,15 @@ void take_field(const Field& field, const char* name, T& value, FieldNames& give
 
 [[noreturn]] void refuse_setting(const Word& word, std::span<const std::string_view> names);
 [[noreturn]] void refuse_second(const Word& word);  // a field has set it
+[[noreturn]] void refuse_without_effect(const Word& word, std::string_view condition);
 
-// Applies each word. Error(kInvalidArgument) naming the word, and for an unknown name the names
-// that there are.
+// Applies each word. Error(kInvalidArgument) naming the word: for an unknown name, with the names
+// that there are; for a value that is not the default and has no effect beside the other settings.
 template <typename Config>
 void apply_words(std::span<Word> words,
                  std::type_identity_t<std::span<const SettingRow<Config>>> rows, Config& config,
                  const FieldNames& given = {}) {
+  std::vector<const SettingRow<Config>*> conditional;  // nullptr: a word without a condition
   for (Word& word : words) {
     const SettingRow<Config>* row = nullptr;
     for (const SettingRow<Config>& r : rows)
@@ -179,7 +198,12 @@ void apply_words(std::span<Word> words,
       if (name == word.name) refuse_second(word);
     word.values = row->values;
     row->read(word, config);
+    conditional.push_back(row->has_effect != nullptr ? row : nullptr);
   }
+  for (size_t i = 0; i < words.size(); ++i)
+    if (const auto* row = conditional[i]; row != nullptr && !row->has_effect(config) &&
+                                          row->value_in(config) != row->value_in(Config{}))
+      refuse_without_effect(words[i], row->condition);
 }
 
 template <typename Config>

@@ -1,151 +1,48 @@
 #include "capi/tensor.h"
 
-#include <array>
 #include <cstring>
-#include <optional>
 
 #include "capi/arguments.h"
 #include "capi/callback.h"
 #include "capi/context.h"
 #include "capi/guard.h"
-#include "device/exit.h"
 
 namespace gnnmg::capi {
-namespace {
 
-using base::DType;
+static_assert(static_cast<int32_t>(base::DType::kF32) == GNNMG_DTYPE_F32 &&
+              static_cast<int32_t>(base::DType::kF64) == GNNMG_DTYPE_F64 &&
+              static_cast<int32_t>(base::DType::kF16) == GNNMG_DTYPE_F16 &&
+              static_cast<int32_t>(base::DType::kBF16) == GNNMG_DTYPE_BF16 &&
+              static_cast<int32_t>(base::DType::kI64) == GNNMG_DTYPE_I64 &&
+              static_cast<int32_t>(base::DType::kI32) == GNNMG_DTYPE_I32 &&
+              static_cast<int32_t>(base::DType::kU8) == GNNMG_DTYPE_U8 &&
+              static_cast<int32_t>(base::DType::kBool) == GNNMG_DTYPE_BOOL);
 
-struct TypeRow {
-  DType dtype;
-  uint8_t code;
-  uint8_t bits;
-};
-constexpr TypeRow kTypes[] = {
-    {DType::kF32, kDlpackFloat, 32}, {DType::kF64, kDlpackFloat, 64},
-    {DType::kF16, kDlpackFloat, 16}, {DType::kBF16, kDlpackBfloat, 16},
-    {DType::kI64, kDlpackInt, 64},   {DType::kI32, kDlpackInt, 32},
-    {DType::kU8, kDlpackUInt, 8},    {DType::kBool, kDlpackBool, 8},
-};
-
-static_assert(static_cast<int32_t>(DType::kF32) == GNNMG_DTYPE_F32 &&
-              static_cast<int32_t>(DType::kF64) == GNNMG_DTYPE_F64 &&
-              static_cast<int32_t>(DType::kF16) == GNNMG_DTYPE_F16 &&
-              static_cast<int32_t>(DType::kBF16) == GNNMG_DTYPE_BF16 &&
-              static_cast<int32_t>(DType::kI64) == GNNMG_DTYPE_I64 &&
-              static_cast<int32_t>(DType::kI32) == GNNMG_DTYPE_I32 &&
-              static_cast<int32_t>(DType::kU8) == GNNMG_DTYPE_U8 &&
-              static_cast<int32_t>(DType::kBool) == GNNMG_DTYPE_BOOL);
-
-bool is_contiguous(const DLTensor& tensor) {
-  if (tensor.strides == nullptr) return true;
-  int64_t expected = 1;
-  for (int32_t d = tensor.ndim - 1; d >= 0; --d) {
-    if (tensor.shape[d] == 0) return true;
-    if (tensor.shape[d] != 1 && tensor.strides[d] != expected) return false;
-    expected *= tensor.shape[d];
-  }
-  return true;
-}
-
-// The owner of an exported tensor's memory.
-struct Holder {
-  DLManagedTensorVersioned managed{};
-  std::array<int64_t, base::kMaxDims> shape{};
-  std::array<int64_t, base::kMaxDims> strides{};
-  std::shared_ptr<void> owner;
-};
-
-void delete_holder(DLManagedTensorVersioned* self) {
-  if (self == nullptr) return;
-  // A call like any other of the host's: releases that it causes run here, at the end.
-  in_call([self] {
-    const device::Use use;
-    if (!use && self->dl_tensor.device.device_type == kDlpackCuda) return;  // memory stays there
-    delete static_cast<Holder*>(self->manager_ctx);
-  });
-}
-
-}  // namespace
-
-base::DType dtype_of(gnnmg_dtype dtype) noexcept { return static_cast<DType>(dtype); }
+base::DType dtype_of(gnnmg_dtype dtype) noexcept { return static_cast<base::DType>(dtype); }
 gnnmg_dtype dtype_code(base::DType dtype) noexcept { return static_cast<gnnmg_dtype>(dtype); }
 
-namespace {
-
-// The view of a tensor of the host's, wherever its memory is.
-base::TensorView read_tensor(const DLManagedTensorVersioned* tensor, const char* name) {
-  const DLTensor& t = tensor->dl_tensor;
-  if (t.ndim < 0 || t.ndim > base::kMaxDims)
-    fail(Status::kUnsupported, "argument '", name, "' has ", t.ndim, " dimensions, expected 0 to ",
-         base::kMaxDims);
-  if (t.ndim > 0 && t.shape == nullptr)
-    fail(Status::kInvalidArgument, "argument '", name, "' has no shape");
-  const TypeRow* type = nullptr;
-  for (const TypeRow& row : kTypes)
-    if (row.code == t.dtype.code && row.bits == t.dtype.bits && t.dtype.lanes == 1) type = &row;
-  if (type == nullptr)
-    fail(Status::kUnsupported, "argument '", name, "' has elements of DLPack's type code ",
-         static_cast<int>(t.dtype.code), " with ", static_cast<int>(t.dtype.bits), " bits and ",
-         t.dtype.lanes, " lanes, expected f32, f64, f16, bf16, i64, i32, u8 or bool");
-  base::TensorView view;
-  view.dtype = type->dtype;
-  int64_t elements = 1;
-  for (int32_t d = 0; d < t.ndim; ++d) {
-    if (t.shape[d] < 0)
-      fail(Status::kInvalidArgument, "argument '", name, "': dimension ", d, " has size ",
-           t.shape[d]);
-    if (__builtin_mul_overflow(elements, t.shape[d], &elements))
-      fail(Status::kInvalidArgument, "argument '", name, "': the product of its sizes overflows");
-  }
-  view.shape = base::Shape(std::span<const int64_t>(t.shape, static_cast<size_t>(t.ndim)));
-  if (!is_contiguous(t))
-    fail(Status::kUnsupported, "argument '", name,
-         "' is not contiguous in row-major order; make a contiguous copy");
-  if (elements > 0 && t.data == nullptr)
-    fail(Status::kInvalidArgument, "argument '", name, "' has no data");
-  view.data = t.data == nullptr ? nullptr : static_cast<uint8_t*>(t.data) + t.byte_offset;
-  if (reinterpret_cast<uintptr_t>(view.data) % static_cast<uintptr_t>(base::dtype_size(view.dtype)))
-    fail(Status::kUnsupported, "argument '", name, "' is not aligned to its elements of ",
-         base::dtype_size(view.dtype), " bytes");
-  return view;
-}
-
-void check_version(const DLManagedTensorVersioned* tensor, const char* name) {
-  if (tensor == nullptr) fail(Status::kInvalidArgument, "argument '", name, "' is NULL");
-  if (tensor->version.major != kDlpackMajor)
-    fail(Status::kUnsupported, "argument '", name, "' is a tensor of DLPack ",
-         tensor->version.major, ".", tensor->version.minor, ", expected ", kDlpackMajor, ".x");
-}
-
-}  // namespace
-
-base::TensorView borrow_tensor(const DLManagedTensorVersioned* tensor, const char* name) {
-  check_version(tensor, name);
-  const DLDevice device = tensor->dl_tensor.device;
-  if (device.device_type == kDlpackCuda)
-    fail(Status::kUnsupported, "argument '", name, "' lies on GPU ", device.device_id,
+base::Tensor borrow_tensor(const gnnmg_tensor* tensor, const char* name) {
+  auto found = find<SharedTensor>(tensor, name);
+  const PlacedView& placed = found->placed;
+  if (placed.device != PlacedView::kOnHost)
+    fail(Status::kUnsupported, "argument '", name, "' lies on GPU ", placed.device,
          ", expected main memory; gnnmg_tensor_copy() copies it there");
-  if (device.device_type != kDlpackCpu)
-    fail(Status::kUnsupported, "argument '", name, "' lies on a device of DLPack's type ",
-         device.device_type, ", expected main memory (", kDlpackCpu, ")");
-  return read_tensor(tensor, name);
+  return {placed.view, std::move(found)};
 }
 
-PlacedView borrow_placed(const Devices& devices, const DLManagedTensorVersioned* tensor,
-                         const char* name) {
-  check_version(tensor, name);
-  const DLDevice device = tensor->dl_tensor.device;
-  if (device.device_type != kDlpackCuda) return {borrow_tensor(tensor, name)};
-  devices.check(device.device_id, base::text("the GPU of argument '", name, "'"));
-  return {read_tensor(tensor, name), device.device_id};
+PlacedView borrow_placed(const Devices& devices, const gnnmg_tensor* tensor, const char* name) {
+  auto found = find<SharedTensor>(tensor, name);
+  const auto& [view, device, owner] = found->placed;
+  if (device != PlacedView::kOnHost)
+    devices.check(device, base::text("the GPU of argument '", name, "'"));
+  return {view, device, std::move(found)};
 }
 
-PlacedView borrow_writable(const Devices& devices, DLManagedTensorVersioned* tensor,
-                           const char* name) {
-  const PlacedView view = borrow_placed(devices, tensor, name);
-  if (tensor->flags & kDlpackReadOnly)
+PlacedView borrow_writable(const Devices& devices, const gnnmg_tensor* tensor, const char* name) {
+  PlacedView placed = borrow_placed(devices, tensor, name);
+  if (static_cast<const SharedTensor*>(placed.owner.get())->read_only)
     fail(Status::kInvalidArgument, "argument '", name, "' is a read-only tensor, but is written");
-  return view;
+  return placed;
 }
 
 base::Tensor copy_to_host(const Devices& devices, const PlacedView& from, const char* name) {
@@ -166,56 +63,20 @@ void copy_placed(const Devices& devices, const PlacedView& to, const PlacedView&
                  from.view.data, bytes);
 }
 
-struct Import::Foreign {
-  DLManagedTensorVersioned* tensor;
-  std::shared_ptr<base::HostQueue> queue;
-  bool accepted = false;
-  Foreign(DLManagedTensorVersioned* foreign, std::shared_ptr<base::HostQueue> host)
-      : tensor(foreign), queue(std::move(host)) {}
-  ~Foreign() {
-    if (!accepted || tensor->deleter == nullptr) return;
-    run_on_host(queue.get(), [t = tensor] { t->deleter(t); });
-  }
-};
-
-Import::Import(DLManagedTensorVersioned* tensor, const char* name,
-               std::shared_ptr<base::HostQueue> queue) {
-  const base::TensorView view = borrow_tensor(tensor, name);
-  foreign_ = std::make_shared<Foreign>(tensor, std::move(queue));
-  tensor_ = base::Tensor(view, foreign_);
-}
-
-void Import::accept() noexcept { foreign_->accepted = true; }
-
-void ExportDeleter::operator()(DLManagedTensorVersioned* tensor) const noexcept {
-  tensor->deleter(tensor);
+// The memory's last share goes on a host thread, which a deleter or release of the host needs.
+Import::Import(gnnmg_tensor* tensor, const char* name, std::shared_ptr<base::HostQueue> queue)
+    : handle_(tensor) {
+  const base::Tensor lent = borrow_tensor(tensor, name);
+  const auto give_back = [owner = lent.owner(), queue = std::move(queue)](void*) mutable {
+    run_on_host(queue.get(), [owner = std::move(owner)]() mutable { owner.reset(); });
+  };
+  tensor_ = base::Tensor(lent.view(), std::shared_ptr<void>(lent.owner().get(), give_back));
 }
 
 Export export_tensor(const base::TensorView& view, std::shared_ptr<void> owner, bool read_only,
                      int device) {
-  auto holder = std::make_unique<Holder>();
-  holder->owner = std::move(owner);
-  int64_t stride = 1;
-  for (int32_t d = view.shape.num_dims - 1; d >= 0; --d) {
-    holder->shape[d] = view.shape[d];
-    holder->strides[d] = stride;
-    stride *= std::max<int64_t>(view.shape[d], 1);
-  }
-  DLManagedTensorVersioned& managed = holder->managed;
-  managed.version = {kDlpackMajor, kDlpackMinor};
-  managed.manager_ctx = holder.get();
-  managed.deleter = delete_holder;
-  managed.flags = read_only ? kDlpackReadOnly : 0;
-  const TypeRow& type = kTypes[static_cast<size_t>(view.dtype)];
-  managed.dl_tensor = {
-      view.data,
-      device == PlacedView::kOnHost ? DLDevice{kDlpackCpu, 0} : DLDevice{kDlpackCuda, device},
-      view.shape.num_dims,
-      {type.code, type.bits, 1},
-      holder->shape.data(),
-      holder->strides.data(),
-      0};
-  return Export(&holder.release()->managed);
+  return Export(new_handle<gnnmg_tensor>(
+      make_object<SharedTensor>(view, std::move(owner), read_only, device)));
 }
 
 Export export_tensor(const base::Tensor& tensor, bool read_only) {
@@ -253,34 +114,30 @@ extern "C" {
 
 gnnmg_status gnnmg_tensor_create(void* data, gnnmg_dtype dtype, int32_t num_dims,
                                  const int64_t* shape, gnnmg_release_fn release, void* user_data,
-                                 DLManagedTensorVersioned** tensor) {
+                                 gnnmg_tensor** tensor) {
   return guard_registration(outs(Out{tensor, "tensor"}), user_data, release, [&](Registration& r) {
     check_dtype(dtype, "dtype");
-    gnnmg::base::TensorView view{data, dtype_of(dtype), read_shape(shape, num_dims, 0)};
+    const gnnmg::base::TensorView view{data, dtype_of(dtype), read_shape(shape, num_dims, 0)};
     if (data == nullptr && view.shape.num_elements() > 0)
       fail(Status::kInvalidArgument, "argument 'data' is NULL");
     if (reinterpret_cast<uintptr_t>(data) %
         static_cast<uintptr_t>(gnnmg::base::dtype_size(view.dtype)))
       fail(Status::kInvalidArgument, "argument 'data' is not aligned to its elements");
-    Export made = export_tensor(view, nullptr, false);
-    static_cast<Holder*>(made->manager_ctx)->owner = r.take(nullptr);
-    *tensor = made.release();
+    *tensor = export_tensor(view, r.take(nullptr), false).release();
   });
 }
 
-gnnmg_status gnnmg_tensor_get_info(const DLManagedTensorVersioned* tensor,
-                                   gnnmg_tensor_info* info) {
+gnnmg_status gnnmg_tensor_get_info(const gnnmg_tensor* tensor, gnnmg_tensor_info* info) {
   return guard(outs(Out{info, "info"}), [&] {
-    check_version(tensor, "tensor");
-    const int32_t type = tensor->dl_tensor.device.device_type;
-    const gnnmg::base::TensorView view =
-        type == kDlpackCuda ? read_tensor(tensor, "tensor") : borrow_tensor(tensor, "tensor");
+    const auto t = find<SharedTensor>(tensor, "tensor");
+    const auto& [view, device, owner] = t->placed;
+    const bool on_host = device == PlacedView::kOnHost;
     gnnmg_tensor_info facts{};
     facts.dtype = dtype_code(view.dtype);
-    facts.device_type = tensor->dl_tensor.device.device_type;
-    facts.device_index = tensor->dl_tensor.device.device_id;
+    facts.device_type = on_host ? GNNMG_DEVICE_CPU : GNNMG_DEVICE_CUDA;
+    facts.device_index = on_host ? 0 : device;
     facts.num_dims = view.shape.num_dims;
-    facts.read_only = (tensor->flags & kDlpackReadOnly) != 0;
+    facts.read_only = t->read_only;
     for (int32_t d = 0; d < view.shape.num_dims; ++d) facts.shape[d] = view.shape[d];
     facts.num_elements = view.shape.num_elements();
     facts.data = view.data;
@@ -288,8 +145,8 @@ gnnmg_status gnnmg_tensor_get_info(const DLManagedTensorVersioned* tensor,
   });
 }
 
-gnnmg_status gnnmg_tensor_copy(const gnnmg_context* context, const DLManagedTensorVersioned* from,
-                               DLManagedTensorVersioned* to) {
+gnnmg_status gnnmg_tensor_copy(const gnnmg_context* context, const gnnmg_tensor* from,
+                               gnnmg_tensor* to) {
   return guard([&] {
     const auto c = find<Context>(context, "context");
     const PlacedView source = borrow_placed(c->devices, from, "from");
@@ -303,9 +160,6 @@ gnnmg_status gnnmg_tensor_copy(const gnnmg_context* context, const DLManagedTens
   });
 }
 
-void gnnmg_tensor_free(DLManagedTensorVersioned* tensor) {
-  if (tensor == nullptr || tensor->deleter == nullptr || forked()) return;
-  in_call([tensor] { gnnmg::base::give_back([tensor] { tensor->deleter(tensor); }); });
-}
+void gnnmg_tensor_free(gnnmg_tensor* tensor) { free_handle(tensor, Kind::kTensor); }
 
 }  // extern "C"

@@ -1,5 +1,5 @@
-// DLPack in and out: tensors that the library keeps, tensors that it looks at during a call, and
-// tensors that it hands out.
+// Tensors: the objects of their handles, tensors that a call looks at or that the library keeps,
+// and tensors that it hands out. DLPack is in dlpack.h.
 #pragma once
 
 #include <memory>
@@ -8,55 +8,70 @@
 #include "base/host_queue.h"
 #include "base/tensor.h"
 #include "capi/devices.h"
-#include "capi/dlpack.h"
+#include "capi/handles.h"
+#include "capi/object.h"
 #include "gnnmg.h"
 
 namespace gnnmg::capi {
-
-// The memory of a tensor of the host's, for the length of a call. Error(kUnsupported) for a device,
-// type or layout that is not taken, kInvalidArgument for NULL or a broken struct.
-base::TensorView borrow_tensor(const DLManagedTensorVersioned* tensor, const char* name);
 
 // Memory that may be a GPU's.
 struct PlacedView {
   base::TensorView view;
   int device = kOnHost;  // number of the GPU
+  std::shared_ptr<void> owner = nullptr;
   static constexpr int kOnHost = -1;
 };
+
+// The object of a tensor's handle. It does not change, so any number of calls use it at once, and
+// it belongs to no context.
+class SharedTensor : public Object {
+ public:
+  static constexpr Kind kKind = Kind::kTensor;
+  SharedTensor(const base::TensorView& memory, std::shared_ptr<void> owner, bool read_only,
+               int device)
+      : Object(kKind, nullptr, nullptr),
+        placed{memory, device, std::move(owner)},
+        read_only(read_only) {}
+  bool on_device() const noexcept override { return placed.device != PlacedView::kOnHost; }
+
+  const PlacedView placed;
+  const bool read_only;
+};
+
+// The functions that borrow return a view that keeps the tensor, even if its handle is freed
+// meanwhile.
+
+// The memory of a tensor in main memory. Error(kUnsupported) for one on a GPU.
+base::Tensor borrow_tensor(const gnnmg_tensor* tensor, const char* name);
 // Like borrow_tensor(), for a tensor in main memory or on one of these GPUs: Error(kNotFound) for a
 // GPU that is not there.
-PlacedView borrow_placed(const Devices& devices, const DLManagedTensorVersioned* tensor,
-                         const char* name);
+PlacedView borrow_placed(const Devices& devices, const gnnmg_tensor* tensor, const char* name);
 // The same for a tensor that is to be written; a read-only one is refused.
-PlacedView borrow_writable(const Devices& devices, DLManagedTensorVersioned* tensor,
-                           const char* name);
+PlacedView borrow_writable(const Devices& devices, const gnnmg_tensor* tensor, const char* name);
 // A copy in main memory.
 base::Tensor copy_to_host(const Devices& devices, const PlacedView& from, const char* name);
 // Copies elements of equal type and number, wherever they lie, and waits for that.
 void copy_placed(const Devices& devices, const PlacedView& to, const PlacedView& from);
 
-// A tensor of the host's that the library keeps if all goes well: until accept() it stays the
-// host's; afterwards its deleter runs, on a host thread, when the last share goes.
+// A tensor of the host's that the library keeps if all goes well: accept() frees its handle. The
+// memory is given back, when its last share goes, on a host thread in a call on that queue.
 class Import {
  public:
-  Import(DLManagedTensorVersioned* tensor, const char* name,
-         std::shared_ptr<base::HostQueue> queue);
+  Import(gnnmg_tensor* tensor, const char* name, std::shared_ptr<base::HostQueue> queue);
   const base::Tensor& tensor() const { return tensor_; }
-  void accept() noexcept;
+  void accept() noexcept { remove_handle(handle_, Kind::kTensor); }
 
  private:
-  struct Foreign;
-  std::shared_ptr<Foreign> foreign_;
+  gnnmg_tensor* handle_;
   base::Tensor tensor_;
 };
 
 struct ExportDeleter {
-  void operator()(DLManagedTensorVersioned* tensor) const noexcept;
+  void operator()(gnnmg_tensor* tensor) const noexcept { remove_handle(tensor, Kind::kTensor); }
 };
-using Export = std::unique_ptr<DLManagedTensorVersioned, ExportDeleter>;
+using Export = std::unique_ptr<gnnmg_tensor, ExportDeleter>;
 
-// A tensor over `view`; `owner` is kept until the host deletes it. `device`: the GPU that the
-// memory lies on.
+// A handle of a tensor over `view`, which keeps `owner`. `device`: the GPU that the memory lies on.
 Export export_tensor(const base::TensorView& view, std::shared_ptr<void> owner, bool read_only,
                      int device = PlacedView::kOnHost);
 Export export_tensor(const base::Tensor& tensor, bool read_only);

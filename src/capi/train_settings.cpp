@@ -1,7 +1,6 @@
 #include "capi/train_settings.h"
 
 #include <deque>
-#include <map>
 
 #include "capi/device_placement.h"
 #include "capi/settings.h"
@@ -29,12 +28,15 @@ class Table {
  public:
   std::vector<SettingRow<Settings>> rows;
 
+  // `condition`: nullptr if the setting always has an effect.
   template <auto Get>
-  void add(const char* name, const train::Range& range, const char* help, bool is_field) {
+  void add(const char* name, const train::Range& range, const char* help, bool is_field,
+           bool (*has_effect)(const Settings&), const char* condition) {
     const std::string& text =
         texts_.emplace_back(range_text(range.low, range.above_low, range.high, range.below_high));
-    rows.push_back(
-        setting<Settings, Get>(name, text.empty() ? nullptr : text.c_str(), help, is_field));
+    const auto row =
+        setting<Settings, Get>(name, text.empty() ? nullptr : text.c_str(), help, is_field);
+    rows.push_back(condition == nullptr ? row : row.only(has_effect, condition));
   }
   // `Get`: the optimizer's config among the settings.
   template <auto Get>
@@ -42,7 +44,8 @@ class Table {
     using namespace train::setting_list;
 #define GNNMG_ROW(name, member, among, range, read, help) \
   add<[](auto& s) -> auto& { return Get(s).member; }>(    \
-      #name, range, help, requires(Fields f) { f.name; });
+      #name, range, help, requires(Fields f) { f.name; }, \
+      [](const Settings& s) { return OfOptimizer(read)(Get(s)); }, OfOptimizer(read).text);
     GNNMG_OPTIMIZER_SETTINGS(GNNMG_ROW)
 #undef GNNMG_ROW
   }
@@ -50,7 +53,8 @@ class Table {
     using namespace train::setting_list;
 #define GNNMG_ROW(name, member, among, range, read, help) \
   add<[](auto& s) -> auto& { return s.config.member; }>(  \
-      #name, range, help, requires(Fields f) { f.name; });
+      #name, range, help, requires(Fields f) { f.name; }, \
+      [](const Settings& s) { return OfTrainer(read)(s.config); }, OfTrainer(read).text);
     GNNMG_TRAINER_SETTINGS(GNNMG_ROW)
 #undef GNNMG_ROW
   }
@@ -131,32 +135,11 @@ std::vector<SettingFacts> trainer_settings() {
   return list_settings<TrainerSettings>(trainer_table().rows, {});
 }
 
-namespace {
-
-// Refuses a word without effect, such as the momentum of Adam, unless its value is the default.
-template <typename Config>
-void check_effect(const Config& config, std::span<const Word> words) {
-  std::map<std::string_view, std::string> defaults;
-  train::visit_settings(Config{}, [&](const auto& setting, const auto& value) {
-    defaults[setting.name] = value_text(value);
-  });
-  train::visit_settings(config, [&](const auto& setting, const auto& value) {
-    if (setting.is_read(config) || value_text(value) == defaults[setting.name]) return;
-    for (const Word& word : words)
-      if (word.name == setting.name)
-        fail(Status::kInvalidArgument, "settings: ", word.name, "=", word.value,
-             " has no effect with the other settings; leave it out");
-  });
-}
-
-}  // namespace
-
 OptimizerSettings read_optimizer(const char* settings) {
   OptimizerSettings read;
-  std::vector<Word> words = split_words(settings);
+  std::vector<Word> words = split_words("optimizer", settings);
   apply_words<OptimizerSettings>(words, optimizer_table().rows, read);
   read.config.check();
-  check_effect(read.config, words);
   return read;
 }
 
@@ -164,11 +147,9 @@ TrainerSettings read_trainer(const gnnmg_trainer_config* config, const char* set
   TrainerSettings read;
   FieldNames given;
   take_fields(read_config(config), read, given);
-  std::vector<Word> words = split_words(settings);
+  std::vector<Word> words = split_words("trainer", settings);
   apply_words<TrainerSettings>(words, trainer_table().rows, read, given);
-  check_placement(read.config.placement);
-  check_effect(read.config, words);
-  check_effect(read.config.optimizer, words);
+  check_placement("trainer", read.config.placement);
   return read;
 }
 

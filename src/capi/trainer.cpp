@@ -466,8 +466,8 @@ gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trainer, gnnmg_part part, gnn
   });
 }
 
-gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer, int32_t node_type,
-                                 DLManagedTensorVersioned** rows, int64_t timeout_ms) {
+gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer, int32_t node_type, gnnmg_tensor** rows,
+                                 int64_t timeout_ms) {
   return guard(outs(Out{rows, "rows"}), [&] {
     check_only_node_type(node_type);
     check_timeout(timeout_ms);

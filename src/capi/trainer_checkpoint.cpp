@@ -90,10 +90,10 @@ gnnmg_status gnnmg_trainer_save_optimizer(gnnmg_trainer* trainer, const char* pa
     check_may_wait();
     const auto t = find<Trainer>(trainer, "trainer");
     const std::string file(read_name(path, "path"));
-    const gnnmg::train::TorchFile form = optimizer_file(settings, file);
+    const gnnmg::train::TorchFile form = optimizer_file(settings, file, FileUse::kSaveOptimizer);
     return run_at_rest(
-        t, call_key("save the optimizer", file, file_form(settings, file)), timeout_ms,
-        [file, form](gnnmg::train::Trainer& made) { made.save_optimizer(file, form); });
+        t, call_key("save the optimizer", file, file_form(settings, file, FileUse::kSaveOptimizer)),
+        timeout_ms, [file, form](gnnmg::train::Trainer& made) { made.save_optimizer(file, form); });
   });
 }
 
@@ -104,10 +104,10 @@ gnnmg_status gnnmg_trainer_load_optimizer(gnnmg_trainer* trainer, const char* pa
     check_may_wait();
     const auto t = find<Trainer>(trainer, "trainer");
     const std::string file(read_name(path, "path"));
-    const gnnmg::train::TorchFile form = optimizer_file(settings, file);
+    const gnnmg::train::TorchFile form = optimizer_file(settings, file, FileUse::kLoadOptimizer);
     return run_at_rest(
-        t, call_key("load the optimizer", file, file_form(settings, file)), timeout_ms,
-        [file, form](gnnmg::train::Trainer& made) { made.load_optimizer(file, form); });
+        t, call_key("load the optimizer", file, file_form(settings, file, FileUse::kLoadOptimizer)),
+        timeout_ms, [file, form](gnnmg::train::Trainer& made) { made.load_optimizer(file, form); });
   });
 }
 

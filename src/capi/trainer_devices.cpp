@@ -27,10 +27,10 @@ std::vector<int> named_devices(const TrainerSettings& asked, const Devices& devi
     fail(Status::kDependency, "the setting `devices` names GPUs: ", devices.why(), kOnCpu);
   std::vector<int> named;
   for (const int32_t device : asked.devices) {
-    devices.check(device, base::text("settings: entry ", named.size(), " of devices"));
+    devices.check(device, base::text("trainer settings: entry ", named.size(), " of devices"));
     if (std::find(named.begin(), named.end(), device) != named.end())
-      fail(Status::kInvalidArgument, "settings: devices=", value_text(asked.devices), " has GPU ",
-           device,
+      fail(Status::kInvalidArgument, "trainer settings: devices=", value_text(asked.devices),
+           " has GPU ", device,
            " twice: a GPU takes one rank, as NCCL refuses two and they would share its time; name "
            "each once");
     named.push_back(device);
@@ -48,7 +48,7 @@ std::vector<int> own_share(const Devices& devices, std::span<const SeenDevices> 
   return all;
 }
 
-// Why another process of the job, with the same settings, cannot take GPUs; empty: none.
+// Says why another process of the job with the same settings cannot take GPUs; empty if all can.
 std::string obstacle_elsewhere(const TrainerSettings& asked, std::span<const SeenDevices> job,
                                int process) {
   const auto needed = static_cast<size_t>(std::max(asked.num_ranks, 1));
@@ -68,7 +68,7 @@ DeviceChoice choose_devices(const TrainerSettings& asked, const Devices& devices
                             std::span<const SeenDevices> job, int process) {
   if (asked.device == DeviceType::kCpu) {
     if (!asked.devices.empty())
-      fail(Status::kInvalidArgument, "settings: devices=", value_text(asked.devices),
+      fail(Status::kInvalidArgument, "trainer settings: devices=", value_text(asked.devices),
            ", but device is the CPU; leave one of them out");
     return {std::max(asked.num_ranks, 1), {}, ""};
   }

@@ -1,4 +1,4 @@
-// What the ranks of a trainer compute on: its settings, held against the GPUs that there are.
+// Chooses the device of each rank of a trainer from its settings and the GPUs of the machine.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 namespace gnnmg::capi {
 
 struct DeviceChoice {
-  int32_t num_ranks = 1;     // of this process
+  int32_t num_ranks = 1;     // ranks of this process
   std::vector<int> devices;  // GPU of each rank; empty: the ranks compute on the CPU
-  std::string note;          // what was chosen and why, for the log
+  std::string note;          // text for the log: the choice and its reason
 };
-// `job`: what the processes of the job see, of which this is `process`; empty: it trains alone.
-// Where nothing is asked for, all processes of a job take GPUs or none does, if their settings are
+// `job`: the GPUs that each process of the job sees; this is process `process`. Empty: it trains
+// alone. Without a setting, all processes of a job take GPUs or none does, if their settings are
 // the same. Errors name the field.
 DeviceChoice choose_devices(const TrainerSettings& asked, const Devices& devices,
                             std::span<const SeenDevices> job, int process);

@@ -45,7 +45,7 @@ gnnmg_status gnnmg_trainer_get_rank_info(const gnnmg_trainer* trainer, int64_t i
     const auto t = find<Trainer>(trainer, "trainer");
     const std::vector<gnnmg::train::RankTimes> all = t->get().rank_times();
     if (index < 0 || index >= static_cast<int64_t>(all.size()))
-      fail(Status::kRange, "argument 'index' is ", index, ", but this process has ", all.size(),
+      fail(Status::kNotFound, "argument 'index' is ", index, ", but this process has ", all.size(),
            all.size() == 1 ? " rank" : " ranks");
     const gnnmg::train::RankTimes& times = all[static_cast<size_t>(index)];
     gnnmg_rank_info facts{};

@@ -40,10 +40,15 @@ find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 if(GNNMG_TORCH)
   find_package(LibTorch 2.11...<2.12 REQUIRED)
   # Texts of LibTorch's macros name the files that use them. These options remove the builder's folder from the names, as CMake
-  # writes it and as ccache does, relative to the build folder.
+  # writes it and as ccache does, relative to the build folder, and as GCC does, without links.
   file(RELATIVE_PATH from_build ${PROJECT_BINARY_DIR} ${LibTorch_INCLUDE_DIR})
   set(GNNMG_TORCH_PATHS -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${LibTorch_INCLUDE_DIR}/=
       -fmacro-prefix-map=${from_build}/=)
+  file(REAL_PATH ${LibTorch_INCLUDE_DIR} without_links)
+  if(NOT without_links STREQUAL LibTorch_INCLUDE_DIR)
+    file(RELATIVE_PATH from_build ${PROJECT_BINARY_DIR} ${without_links})
+    list(APPEND GNNMG_TORCH_PATHS -fmacro-prefix-map=${without_links}/= -fmacro-prefix-map=${from_build}/=)
+  endif()
 endif()
 
 add_library(gnnmg_flags INTERFACE)

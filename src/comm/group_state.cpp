@@ -379,11 +379,11 @@ void GroupState::wait_for(int rank, uint64_t operation, const std::string& what,
     }
     if (wait.cancel.cancelled()) {
       end_locked({Status::kCancelled,
-                  base::text(what, ": rank ", rank, " was cancelled"),
+                  base::text(what, ": rank ", rank, " was canceled"),
                   rank,
                   operation,
                   {}});
-      base::fail(Status::kCancelled, what, " was cancelled");
+      base::fail(Status::kCancelled, what, " was canceled");
     }
     if (cause_) throw_locked(rank, operation);
     if (!announced && SteadyClock::now() - start >= quiet) {

@@ -47,7 +47,7 @@ void add_column(graph::Columns& columns, std::string_view name, graph::Column co
                 std::string_view where);
 
 // Checks ids, rows and values, builds the graph, adds reverse edges if asked, and makes the data
-// set with features "x" and labels "y". The log says what was read.
+// set with features "x" and labels "y". The log lists the files.
 DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& context);
 
 // make_dataset, for callers that fill in the name; with `graphs`, make_dataset_of_graphs.

@@ -14,6 +14,10 @@ using base::fail;
 using base::Status;
 using base::Tensor;
 
+std::string Dataset::title() const {
+  return name.empty() ? "the data set" : base::text("the data set '", name, "'");
+}
+
 int64_t Dataset::feature_dim() const {
   if (feature.empty()) return 0;
   const graph::Column* column = graph->node_column(feature, node_type);

@@ -59,6 +59,7 @@ struct Dataset {
   // The division into parts, where it was opened from such a folder; else null.
   std::shared_ptr<const Parts> parts;
 
+  std::string title() const;  // "the data set 'NAME'", for errors
   bool of_graphs() const { return graph_ptr.defined(); }
   int64_t num_graphs() const { return of_graphs() ? graph_ptr.rows() - 1 : 1; }
   // The number of items with labels, splits and weights: graphs, or nodes of node_type.
@@ -74,7 +75,7 @@ using DatasetRef = std::shared_ptr<const Dataset>;
 struct OpenOptions {
   std::string format;  // empty: recognize; else "gnnmg", "parts", "planetoid", "plain", "shchur",
                        // "heterophilous", "ogb", "edges", "gin", "tu", "packed",
-                       // "matrix-market", "metis", "geom-gcn"
+                       // "matrix_market", "metis", "geom_gcn"
   // Foreign formats: 1 adds the reverse of every edge and drops repeated edges, for planetoid and
   // shchur also self-loops, which their published counts leave out; 0 takes the edges as they are
   // listed, -1 is the format's usual meaning: 1 for planetoid, plain, shchur, heterophilous, tu,

@@ -246,7 +246,7 @@ Found parse_geom_gcn(std::unique_ptr<io::ByteSource> nodes, std::unique_ptr<io::
   NodeTable table(std::move(nodes), reading);
   table.read();
   Found found;
-  found.format = "geom-gcn";
+  found.format = "geom_gcn";
   found.undirected = false;
   found.drop_repeats = true;
   found.num_nodes = table.num_nodes();

@@ -108,8 +108,7 @@ class GinParser {
   void read_graph(int64_t graph, int64_t num_graphs) {
     const auto where = [this] { return lines_.where(); };
     next("graph ", graph, " of ", num_graphs);
-    // Not the first, or "2", "0 1", "0 2", a count and two edges, would be a set of graphs.
-    const int64_t count = integer("the number of nodes", graph == 0, kMaxNodesInText);
+    const int64_t count = integer("the number of nodes", 0, kMaxNodesInText);
     if (count > kMaxNodesInText - num_nodes_)
       fail(Status::kRange, lines_.where(), ": more than ", kMaxNodesInText, " nodes in all");
     labels_.push(integer("the label", INT64_MIN, INT64_MAX), where);
@@ -120,7 +119,7 @@ class GinParser {
       const int64_t degree = integer("the degree", 0, INT32_MAX);
       for (int64_t i = 0; i < degree; ++i)
         sources_.push_back(
-            static_cast<int32_t>(num_nodes_ + integer("the neighbour", 0, count - 1)));
+            static_cast<int32_t>(num_nodes_ + integer("the neighbor", 0, count - 1)));
       read_attributes();
       degrees_.push_back(static_cast<int32_t>(degree));
     }
@@ -130,6 +129,13 @@ class GinParser {
 
   Found finish() {
     const std::string& where = lines_.name();
+    if (num_nodes_ == 0) fail(Status::kFormat, where, ": no graph has a node");
+    // "2", "0 1", "1 2", "0 0" may be a count and edges.
+    const bool pairs = sources_.size() == 0 && num_attributes_ == 0;
+    if (node_counts_[0] == 0 && pairs && reading_.options.format != "gin")
+      fail(Status::kFormat, where,
+           ": begins with a graph without nodes, and its lines may be edges after a count; set "
+           "format=gin, or for a list of edges format=edges and header_lines=1");
     Found found;
     found.format = "gin";
     found.source = found.edges_from = where;
@@ -193,15 +199,16 @@ StartLine take_start_line(std::string_view& start) {
   return line;
 }
 
-// True if the line is `count` integers, the first of them 1 or more.
-bool is_integers(const StartLine& line, int64_t count) {
+// The first of the line's integers; -1 if it is not `count` integers, the first of them 0 or more.
+int64_t first_of(const StartLine& line, int64_t count) {
   Fields fields(line.text);
-  int64_t found = 0;
+  int64_t found = 0, first = -1;
   for (std::string_view field; fields.next(field); ++found) {
     const auto value = io::parse_int(field);
-    if (!value || (found == 0 && *value < 1)) return false;
+    if (!value || (found == 0 && *value < 0)) return -1;
+    if (found == 0) first = *value;
   }
-  return line.whole && found == count;
+  return line.whole && found == count ? first : -1;
 }
 
 // True if the line may be a node's: tag, degree, neighbors, and then numbers of any kind.
@@ -220,8 +227,13 @@ bool is_node(const StartLine& line) {
 }  // namespace
 
 bool looks_like_gin(std::string_view start) {
-  return is_integers(take_start_line(start), 1) && is_integers(take_start_line(start), 2) &&
-         is_node(take_start_line(start));
+  if (first_of(take_start_line(start), 1) < 1) return false;
+  StartLine line = take_start_line(start);
+  const bool begins_empty = first_of(line, 2) == 0;  // or the line is the edge "0 1"
+  while (first_of(line, 2) == 0) line = take_start_line(start);
+  if (first_of(line, 2) < 1) return false;
+  line = take_start_line(start);
+  return is_node(line) && !(begins_empty && first_of(line, 2) >= 0);
 }
 
 bool begins_with_a_count(const std::string& path) {

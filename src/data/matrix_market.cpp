@@ -161,7 +161,7 @@ class MatrixMarketParser {
           "a symmetric matrix with entries on both sides of the diagonal, where each stands for "
           "the other; edges that are listed on both sides count twice");
     Found found;
-    found.format = "matrix-market";
+    found.format = "matrix_market";
     found.source = found.edges_from = lines_.name();
     found.undirected = false;
     found.num_nodes = num_nodes_;

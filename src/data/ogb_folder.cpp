@@ -21,7 +21,9 @@ using base::Tensor;
 
 constexpr std::string_view kPackedTable = ".csv.gz", kTable = ".csv";
 constexpr const char* kSplitDict = "split_dict.pt";
-constexpr std::array<std::string_view, 3> kSplitParts = {"train", "valid", "test"};
+// Names of each part; OGB's is the first.
+const std::array<std::vector<std::string_view>, 3> kSplitParts = {
+    {{"train"}, {"valid", "val", "validation"}, {"test"}}};
 
 }  // namespace
 
@@ -84,11 +86,16 @@ Lists lists_of_dict(OgbFolder& folder, const std::string& name, Reading& reading
       });
   for (const auto& [key, tensor] : arrays) {
     const std::string where = base::text(path, ", \"", io::printable(key), "\"");
-    const auto part = static_cast<size_t>(std::ranges::find(kSplitParts, std::string_view(key)) -
-                                          kSplitParts.begin());
-    if (part == kSplitParts.size()) {
-      reading.context.log.add(base::LogLevel::kWarning,
-                              where + ": is no part of a split, and is left out");
+    const auto named = std::ranges::find_if(kSplitParts, [&word = key](const auto& names) {
+      return std::ranges::find(names, std::string_view(word)) != names.end();
+    });
+    const auto part = static_cast<size_t>(named - kSplitParts.begin());
+    const bool second = part < kSplitParts.size() && lists[part].defined();
+    if (part == kSplitParts.size() || second) {
+      reading.context.log.add(
+          base::LogLevel::kWarning,
+          base::text(where, ": is ", second ? "a second name of a part" : "no part of a split",
+                     ", and is left out"));
       continue;
     }
     if (tensor.shape().num_dims != 1)
@@ -98,9 +105,16 @@ Lists lists_of_dict(OgbFolder& folder, const std::string& name, Reading& reading
   }
   for (size_t part = 0; part < kSplitParts.size(); ++part)
     if (!lists[part].defined())
-      fail(Status::kFormat, path, ": holds no \"", kSplitParts[part],
+      fail(Status::kFormat, path, ": holds no \"", kSplitParts[part][0],
            "\", expected train, valid and test");
   return lists;
+}
+
+// The table by the first of the part's names that there is, or by OGB's.
+std::string table_of_part(const OgbFolder& folder, const std::string& inner, size_t part) {
+  for (const std::string_view name : kSplitParts[part])
+    if (folder.has_table(base::join_path(inner, name))) return base::join_path(inner, name);
+  return base::join_path(inner, kSplitParts[part][0]);
 }
 
 }  // namespace
@@ -122,10 +136,10 @@ void read_ogb_splits(OgbFolder& folder, Reading& reading, Found& found) {
     Lists lists;
     if (folder.has(dict)) {
       lists = lists_of_dict(folder, dict, reading);
-    } else if (folder.has_table(base::join_path(inner, kSplitParts[0]))) {
+    } else if (folder.has_table(base::join_path(inner, "train"))) {
       for (size_t part = 0; part < kSplitParts.size(); ++part)
-        lists[part] = folder.integers(base::join_path(inner, kSplitParts[part]),
-                                      graphs ? "graph id" : "node id");
+        lists[part] =
+            folder.integers(table_of_part(folder, inner, part), graphs ? "graph id" : "node id");
     } else {
       reading.context.log.add(
           base::LogLevel::kWarning,

@@ -125,9 +125,12 @@ DatasetRef open_recognised(const std::string& path, const OpenOptions& options,
   Reading reading{options, context, ByteBudget(options.max_bytes)};
   const bool guessed = candidate.format == Format::kEdges && options.format.empty() &&
                        options.separator.empty() && options.header <= 0;
-  if (guessed && begins_with_a_count(candidate.path))
+  if (guessed && begins_with_a_count(candidate.path)) {
+    check_options(options, Format::kGin, candidate.path);
     return read_damaged_gin(candidate.path, reading);
+  }
   if (guessed) return read_text_graph(candidate.path, reading);
+  check_options(options, candidate.format, candidate.path);
   return read(candidate, reading);
 }
 

@@ -29,11 +29,11 @@ Description read_description(const Manifest& manifest) {
 void check_divisible(const Dataset& dataset) {
   const graph::Schema& schema = dataset.graph->schema();
   if (!schema.is_homogeneous())
-    fail(Status::kUnsupported, "the data set '", dataset.name, "' has ", schema.node_types.size(),
+    fail(Status::kUnsupported, dataset.title(), " has ", schema.node_types.size(),
          " node types and ", schema.edge_types.size(),
          " edge types; parts are made of data sets with one of each");
   if (dataset.of_graphs())
-    fail(Status::kUnsupported, "the data set '", dataset.name, "' has ", dataset.num_graphs(),
+    fail(Status::kUnsupported, dataset.title(), " has ", dataset.num_graphs(),
          " graphs; parts are made of data sets with one");
 }
 

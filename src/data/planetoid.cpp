@@ -210,7 +210,7 @@ void read_graph(std::span<const uint8_t> bytes, const std::string& where, int64_
     seen[source] = true;
     for (const int64_t neighbour :
          neighbours.of(*entries[i].second, base::text(where, ", node ", source))) {
-      targets.push(node(neighbour, "neighbours of node", source));
+      targets.push(node(neighbour, "neighbors of node", source));
       sources.push(source);
     }
   }

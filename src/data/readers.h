@@ -6,6 +6,7 @@
 
 #include "data/arrays.h"
 #include "data/dataset.h"
+#include "data/recognise.h"
 #include "io/npy.h"
 
 namespace gnnmg::data {
@@ -20,6 +21,10 @@ struct Reading {
 inline io::SparseOptions sparse_options(const OpenOptions& options) {
   return {.round_values = options.round_values, .sum_duplicates = options.sum_duplicates};
 }
+
+// Error(kInvalidArgument) for an option that is not the default and that the format's reader does
+// not read.
+void check_options(const OpenOptions& options, Format format, const std::string& path);
 
 // The own format: a folder with metadata.json.
 DatasetRef read_native(const std::string& folder, Reading& reading);

@@ -33,10 +33,10 @@ constexpr std::array kFormats = {
 constexpr const char* kSupported =
     "supported are gnnmg (metadata.json), parts (manifest.json), plain (edges.npy or triples.npy, "
     "labels.npy), "
-    "planetoid (ind.NAME.*), geom-gcn (out1_node_feature_label.txt, out1_graph_edges.txt), "
+    "planetoid (ind.NAME.*), geom_gcn (out1_node_feature_label.txt, out1_graph_edges.txt), "
     "ogb (raw/, split/), shchur, heterophilous and packed (.npz), gin (a text with many graphs), "
     "tu "
-    "(NAME_A.txt, NAME_graph_indicator.txt), matrix-market (%%MatrixMarket), metis, edges (a "
+    "(NAME_A.txt, NAME_graph_indicator.txt), matrix_market (%%MatrixMarket), metis, edges (a "
     "text with an edge a line, also gzipped, by its own path)";
 constexpr int64_t kStart = 4096;  // bytes by which a text is known
 constexpr std::string_view kPacked = ".gz";
@@ -100,6 +100,11 @@ bool is_part_of_table(std::string_view name) {
 }
 bool is_mark_of_table(std::string_view name) {
   return name == "_SUCCESS" || name.starts_with("_committed_") || name.starts_with("_started_");
+}
+
+bool is_about_a_set(std::string_view name) {
+  return name.starts_with('.') || name.starts_with("README") || name.starts_with("LICENSE") ||
+         is_mark_of_table(name);
 }
 
 void classify_npz(const std::string& path, std::vector<Candidate>& out) {
@@ -244,9 +249,7 @@ std::vector<Candidate> look_in_folder(const std::string& folder,
   if (!found.empty()) return found;
   // A text is taken for a list of edges only where it lies alone.
   for (const std::string& name : names) {
-    if (name.starts_with('.') || name.starts_with("README") || name.starts_with("LICENSE") ||
-        is_mark_of_table(name))
-      continue;
+    if (is_about_a_set(name)) continue;
     const std::string path = join_path(folder, name);
     const bool fits = is_edge_list_name(name) || is_part_of_table(name);
     if (!found.empty() || !fits || !is_file(path)) return {};
@@ -266,8 +269,27 @@ std::string listed(const std::vector<std::string>& names) {
   return out;
 }
 
+// The first file of a kind that is not read, as "a.parquet is a Parquet file, ..."; empty if none.
+std::string foreign_among(const std::string& folder, const std::vector<std::string>& names) {
+  size_t looks = 12;
+  for (const std::string& name : names) {
+    const std::string path = join_path(folder, name);
+    if (is_about_a_set(name) || !is_file(path)) continue;
+    if (looks-- == 0) break;
+    try {
+      if (const auto kind = io::foreign_kind(text_start(path)))
+        return base::text(name, " ", io::not_read(*kind));
+    } catch (const base::Error& error) {
+      if (error.status() == Status::kCancelled) throw;
+    }
+  }
+  return {};
+}
+
 // Describes the content of a folder that no format reads.
-std::string found_among(const std::vector<std::string>& names) {
+std::string found_among(const std::string& folder, const std::vector<std::string>& names) {
+  if (const std::string foreign = foreign_among(folder, names); !foreign.empty())
+    return base::text(listed(names), "; ", foreign);
   const auto parts = std::ranges::count_if(names, is_part_of_table);
   if (parts < 2) return listed(names);
   return base::text(parts, " parts of one table, as Spark and Hadoop write it (",
@@ -309,7 +331,7 @@ const char* format_name(Format format) noexcept {
     case Format::kPlanetoid:
       return "planetoid";
     case Format::kGeomGcn:
-      return "geom-gcn";
+      return "geom_gcn";
     case Format::kOgb:
       return "ogb";
     case Format::kShchur:
@@ -325,7 +347,7 @@ const char* format_name(Format format) noexcept {
     case Format::kPacked:
       return "packed";
     case Format::kMatrixMarket:
-      return "matrix-market";
+      return "matrix_market";
     case Format::kMetis:
       return "metis";
     case Format::kParts:
@@ -351,7 +373,6 @@ Candidate recognise(const std::string& path, std::string_view wanted,
   std::string what = "nothing that is known";
   if (is_directory(path)) {
     const std::vector<std::string> names = base::list_visible(path);
-    what = found_among(names);
     found = keep_wanted(look_in_folder(path, names));
     if (found.empty()) {
       for (const std::string& name : names) {
@@ -362,6 +383,7 @@ Candidate recognise(const std::string& path, std::string_view wanted,
           if (candidate.format != Format::kEdges) found.push_back(std::move(candidate));
       }
     }
+    if (found.empty()) what = found_among(path, names);
   } else if (is_present(path)) {
     // Any file can be read as text when that is asked for.
     for (const Format text : {Format::kEdges, Format::kGin, Format::kMatrixMarket, Format::kMetis})
@@ -389,7 +411,7 @@ Candidate recognise(const std::string& path, std::string_view wanted,
     refuse_foreign(found[0].path);
     if (looks_like_matrix_market(text_start(found[0].path)))
       fail(Status::kFormat, found[0].path,
-           ": is a Matrix Market file; its format is matrix-market");
+           ": is a Matrix Market file; its format is matrix_market");
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const Candidate& a, const Candidate& b) { return a.format < b.format; });

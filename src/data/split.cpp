@@ -215,8 +215,7 @@ Split random_split_by_class(const Dataset& dataset, int64_t train, int64_t valid
     fail(Status::kInvalidArgument, "split by class with ", train, " train and ", validation,
          " validation ", dataset.sample_name(), "s a class: expected 0 or more");
   if (dataset.task != Task::kMulticlass)
-    fail(Status::kInvalidArgument, "split by class: data set \"", dataset.name,
-         "\" has no class labels");
+    fail(Status::kInvalidArgument, "split by class: ", dataset.title(), " has no class labels");
   const int64_t wanted = base::checked_add(train, validation, "ids a class");
   const auto labels = dataset.labels()->as<const int64_t>();
   std::vector<std::vector<int64_t>> members(dataset.num_classes);
@@ -229,7 +228,7 @@ Split random_split_by_class(const Dataset& dataset, int64_t train, int64_t valid
     std::vector<int64_t>& ids = members[c];
     if (ids.empty()) continue;  // a class number that nothing has
     if (static_cast<int64_t>(ids.size()) < wanted)
-      fail(Status::kInvalidArgument, "split by class: class ", c, " has ", ids.size(), " labelled ",
+      fail(Status::kInvalidArgument, "split by class: class ", c, " has ", ids.size(), " labeled ",
            dataset.sample_name(), "s, ", train, " for train and ", validation,
            " for validation are asked for");
     base::Stream stream(key, c);
@@ -255,7 +254,7 @@ std::vector<Split> fold_splits(const Dataset& dataset, int32_t num_folds, SplitP
   const std::vector<int64_t> ids = labelled_ids(dataset);
   const int64_t most = std::min<int64_t>(kMaxFolds, static_cast<int64_t>(ids.size()));
   if (num_folds < 2 || num_folds > most)
-    fail(Status::kInvalidArgument, num_folds, " folds of ", ids.size(), " labelled ",
+    fail(Status::kInvalidArgument, num_folds, " folds of ", ids.size(), " labeled ",
          dataset.sample_name(), "s: expected 2 to ", most);
   // The members of each class, classes in order of their first id.
   std::vector<std::vector<int64_t>> members;

@@ -149,6 +149,7 @@ DatasetRef read_edges(const std::string& path, Reading& reading) {
 
 DatasetRef read_text_graph(const std::string& path, Reading& reading) {
   Metis metis = try_metis(path, reading);
+  check_options(reading.options, metis.found ? Format::kMetis : Format::kEdges, path);
   if (!metis.found) return read_edges_or_say(path, metis.refusal, reading);
   reading.budget.take_file(path);
   reading.context.log.add(

@@ -35,8 +35,8 @@ Tensor copy_of(std::span<const double> weights) {
 
 void need_labels(const Dataset& dataset, const char* name) {
   if (dataset.task == Task::kNone)
-    fail(Status::kInvalidArgument, name, ": data set \"", dataset.name,
-         "\" has no labels that they could weigh");
+    fail(Status::kInvalidArgument, name, ": ", dataset.title(),
+         " has no labels that they could weigh");
 }
 
 }  // namespace
@@ -74,8 +74,8 @@ Tensor make_sample_weights(const Dataset& dataset, const base::TensorView& weigh
 
 Tensor balanced_class_weights(const Dataset& dataset, std::span<const int64_t> ids) {
   if (dataset.task != Task::kMulticlass)
-    fail(Status::kInvalidArgument, "balanced class weights: data set \"", dataset.name,
-         "\" has no labels that are classes");
+    fail(Status::kInvalidArgument, "balanced class weights: ", dataset.title(),
+         " has no labels that are classes");
   const Tensor& labels = *dataset.labels();
   const auto label = labels.as<const int64_t>();
   std::vector<int64_t> counts(dataset.num_classes, 0);

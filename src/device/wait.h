@@ -55,7 +55,7 @@ void wait_to_free(const Table& table, int device, Queue* queue) noexcept;
 void set_drain_limit(std::chrono::milliseconds limit) noexcept;
 // Called when the program exits: threads in wait_to_free(), now or later, block for good.
 void block_frees() noexcept;
-// Runs `end`, which frees what a device uses and throws nothing, on a thread that nobody waits for
+// Runs `end`, which frees device objects and throws nothing, on a thread that nobody waits for
 // (base/background.h counts it); without a thread, on the caller's. Once the program exits, `end`
 // is leaked. Throws std::bad_alloc.
 void free_in_background(std::function<void()> end);

@@ -110,10 +110,9 @@ struct Engine {
 using EngineFunction = const Engine* (*)(bool first) noexcept;
 inline constexpr const char* kEngineFunction = "gnnmg_grpc_engine";
 
-// The plug-in beside the library that this function is a part of, or, for a program, in the folder
-// that libraries are installed to; also if the name is a link to the file. It stays open.
-// Error(kDependency) names the file that was looked for and says what to do, also where the process
-// has another version of gRPC loaded.
+// Opens the plug-in beside the library that holds this function or, in a program, in the folder of
+// installed libraries. The file may be a link. It stays open. Error(kDependency) names the missing
+// file and the remedy, also if the process has loaded another version of gRPC.
 const Engine& open_engine();
 // The same for a file.
 const Engine& open_engine_at(const std::string& path);

@@ -68,7 +68,7 @@ class OneHeldPart : public HeldParts {
   std::vector<int32_t> found() const override { return {0}; }
   std::shared_ptr<const Part> read(int32_t part) const override {
     if (part != 0)
-      base::fail(base::Status::kRange, source_->name(), ": part ", part,
+      base::fail(base::Status::kNotFound, source_->name(), ": part ", part,
                  " is asked for, expected 0: the data set is not divided");
     return part_;
   }

@@ -116,7 +116,7 @@ class Opening {
     std::vector<std::shared_ptr<const Part>> own(static_cast<size_t>(num_parts));
     for (const int32_t part : numbers) {
       if (part < 0 || part >= num_parts)
-        fail(Status::kRange, "part ", part, ", expected 0 to ", num_parts - 1);
+        fail(Status::kNotFound, "part ", part, ", expected 0 to ", num_parts - 1);
       context_.cancel.check("opening parts");
       own[part] = config_.read_part(part);
     }

@@ -36,7 +36,8 @@ class PartFiles {
     const data::PartFacts& facts = metadata.facts;
     const auto num_parts = static_cast<int32_t>(facts.rows.size());
     if (part < 0 || part >= num_parts)
-      fail(Status::kRange, folder, ": part ", part, " is asked for, expected 0 to ", num_parts - 1);
+      fail(Status::kNotFound, folder, ": part ", part, " is asked for, expected 0 to ",
+           num_parts - 1);
     rows_ = facts.rows[part];
     edges_ = facts.edges[part];
     part_ = data::parts::part_folder(part) + "/";

@@ -89,14 +89,14 @@ Tensor make_labels(std::span<const int32_t> classes, int32_t num_classes, double
 
 void check_field(const char* field, double value, double low, double high) {
   if (!(value >= low && value <= high) || !std::isfinite(value))
-    base::fail(base::Status::kInvalidArgument, field, " is ", value, ", expected a number in [",
-               low, ", ", high, "]");
+    base::fail(base::Status::kInvalidArgument, field, " is ", value, ", expected ", low, " to ",
+               high);
 }
 
 void check_field(const char* field, int64_t value, int64_t low, int64_t high) {
   if (value < low || value > high)
-    base::fail(base::Status::kInvalidArgument, field, " is ", value, ", expected a number in [",
-               low, ", ", high, "]");
+    base::fail(base::Status::kInvalidArgument, field, " is ", value, ", expected ", low, " to ",
+               high);
 }
 
 }  // namespace gnnmg::graph

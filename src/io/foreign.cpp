@@ -36,6 +36,12 @@ constexpr Remedy kUnpack{"unpack it"};
 constexpr Remedy kDecompress{"decompress it"};
 constexpr Remedy kFetch{"fetch the file itself"};
 constexpr Remedy kWriteEdges{"write the graph with an edge a line", true};
+constexpr Remedy kReadParquet{
+    "write it as text: pandas.read_parquet(file).to_csv(\"edges.csv\", index=False)", true};
+constexpr Remedy kReadOrc{
+    "write it as text: pandas.read_orc(file).to_csv(\"edges.csv\", index=False)", true};
+constexpr Remedy kReadFeather{
+    "write it as text: pandas.read_feather(file).to_csv(\"edges.csv\", index=False)", true};
 constexpr Remedy kArrays{"write its arrays as .npy files in a folder (format plain)", true};
 constexpr Remedy kUtf8{"write it as UTF-8"};
 
@@ -67,12 +73,12 @@ constexpr Magic kMagics[] = {
     {0, "\x89PNG\r\n\x1a\n"sv, "a picture (PNG)", kWriteEdges},
     {0, "\xff\xd8\xff"sv, "a picture (JPEG)", kWriteEdges},
     {0, "GIF8"sv, "a picture (GIF)", kWriteEdges, true},
-    {0, "PAR1"sv, "a Parquet file", kWriteEdges, true},
-    {0, "ARROW1"sv, "an Arrow file", kWriteEdges, true},
+    {0, "PAR1"sv, "a Parquet file", kReadParquet, true},
+    {0, "ARROW1"sv, "an Arrow file", kReadFeather, true},
     {0, "SQLite format 3"sv, "an SQLite data base", kWriteEdges},
     {0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "a document of Excel before 2007", kWriteEdges},
-    {0, "ORC"sv, "an ORC file", kWriteEdges, true},
-    {0, "FEA1"sv, "a Feather file", kWriteEdges, true},
+    {0, "ORC"sv, "an ORC file", kReadOrc, true},
+    {0, "FEA1"sv, "a Feather file", kReadFeather, true},
     {0, "<stata_dta>"sv, "a file of Stata", kWriteEdges},
     {0, "$FL2"sv, "a file of SPSS", kWriteEdges, true},
     {0, "\xe2\x9b\xbe gt"sv, "a file of graph-tool", kWriteEdges},

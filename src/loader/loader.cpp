@@ -230,7 +230,7 @@ struct Loader::State {
 
   // The caller holds the mutex.
   void throw_if_spent() const {
-    if (cancelled) fail(Status::kCancelled, "the loader was cancelled");
+    if (cancelled) fail(Status::kCancelled, "the loader was canceled");
     if (!started) fail(Status::kInvalidArgument, "the loader was used before an epoch was started");
     if (epoch->thrown) std::rethrow_exception(epoch->thrown);
   }

@@ -24,9 +24,9 @@ std::string Choices::list() const {
 }
 
 const Choices& choices_of(Architecture) {
-  static constexpr const char* kWords[] = {"sage", "gcn",       "gat",    "gatv2",
-                                           "gin",  "gine",      "rgcn",   "transformer",
-                                           "pna",  "graphconv", "layers", "edge"};
+#define GNNMG_KIND(constant, word, ...) #word,
+  static constexpr const char* kWords[] = {GNNMG_LAYER_KINDS(GNNMG_KIND)};
+#undef GNNMG_KIND
   static const Choices choices{"GNNMG_ARCHITECTURE_", 0, kWords};
   return choices;
 }

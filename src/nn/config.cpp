@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "nn/choices.h"
 #include "nn/layer_config.h"
+#include "nn/layer_traits.h"
 #include "nn/option_check.h"
 #include "nn/settings.h"
 
@@ -15,31 +16,8 @@ namespace {
 using base::fail;
 using base::Status;
 
-void check_range(const char* field, int64_t value, int64_t low, int64_t high) {
-  if (value < low || value > high)
-    fail(Status::kInvalidArgument, "model config: ", field, " is ", value, ", expected ", low,
-         " to ", high);
-}
-
 constexpr int64_t kMaxModelWidth = int64_t{1} << 24;
-constexpr int64_t kMaxRelations = int64_t{1} << 20;
 constexpr int64_t kMaxNodes = std::numeric_limits<int32_t>::max();
-
-// GIN without a network does not change the width of rows.
-void check_no_network(const ModelConfig& c) {
-  if (c.mlp_layers > 0) return;
-  if (c.framework != Framework::kDgl || c.architecture != Architecture::kGin)
-    fail(Status::kInvalidArgument,
-         "model config: mlp_layers is 0, and DGL's GIN alone goes without a network");
-  const bool plain_end = c.skip == Skip::kNone && c.jumping == Jumping::kNone;
-  const int64_t first = c.skip == Skip::kResidual ? c.hidden_dim : c.first_width();
-  const int64_t last = plain_end ? c.output_width() : c.hidden_dim;
-  if (first != last || (c.num_layers > 1 && first != c.hidden_dim))
-    fail(Status::kInvalidArgument,
-         "model config: mlp_layers is 0, and layers without a network "
-         "leave rows as wide as they are: the first reads ",
-         first, " columns, hidden_dim is ", c.hidden_dim, " and the last yields ", last);
-}
 
 void check_heads(const ModelConfig& c) {
   if (c.output_heads > 0 &&
@@ -49,78 +27,8 @@ void check_heads(const ModelConfig& c) {
 }
 
 void check_architecture(const ModelConfig& c) {
-  const bool dgl = c.framework == Framework::kDgl;
-  const Aggregation reduction = c.reduction();
-  const bool of_both = reduction == Aggregation::kMean;
-  const bool of_pyg = reduction == Aggregation::kMax || reduction == Aggregation::kSum;
-  switch (c.architecture) {
-    case Architecture::kSage:
-      if (!of_both && reduction != Aggregation::kLstm && of_pyg == dgl)
-        fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
-             dgl ? ", and DGL's GraphSAGE has mean, pool, LSTM and GCN"
-                 : ", and PyG's GraphSAGE has mean, max, sum and LSTM");
-      if (!c.reductions.empty() && c.aggregation != Aggregation::kDefault)
-        fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
-             " and reductions has ", c.reductions.size(), ": GraphSAGE takes only one of these");
-      return;
-    case Architecture::kGin:
-    case Architecture::kGine:
-      if (!c.bias)
-        fail(Status::kInvalidArgument, "model config: bias is off, and GIN's networks have one");
-      if (!of_both && !of_pyg)
-        fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
-             ", and GIN has sum, mean and max");
-      check_no_network(c);
-      break;
-    case Architecture::kRelation:
-      check_range("num_relations", c.relations, 1, kMaxRelations);
-      if (c.bases > 0 && c.blocks > 0)
-        fail(Status::kInvalidArgument, "model config: bases is ", c.bases, " and blocks ", c.blocks,
-             ", and the matrices of relations use one or the other");
-      if (reduction != Aggregation::kSum && (dgl || (!of_both && !of_pyg)))
-        fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
-             dgl ? ", and DGL's R-GCN has sum" : ", and PyG's R-GCN has mean, sum and max");
-      return;
-    case Architecture::kGraphConv:
-      if (!of_both && !of_pyg)
-        fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
-             ", and GraphConv has mean, max and sum");
-      break;
-    case Architecture::kPna:
-      if (!c.bias)
-        fail(Status::kInvalidArgument,
-             "model config: bias is off, and PNA's linear layers have one");
-      if (c.scalers.empty())
-        fail(Status::kInvalidArgument, "model config: PNA needs a scaler at least");
-      if (!(c.average_degree > 0 && c.average_log_degree > 0) ||
-          !std::isfinite(c.average_degree + c.average_log_degree))
-        fail(Status::kInvalidArgument, "model config: average_degree is ", c.average_degree,
-             " and average_log_degree ", c.average_log_degree,
-             ", expected those of the training graph, above 0");
-      break;
-    case Architecture::kEdge:
-      check_no_network(c);
-      if (dgl ? reduction != Aggregation::kMax : !of_both && !of_pyg)
-        fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
-             dgl ? ", and DGL's EdgeConv has max" : ", and PyG's EdgeConv has mean, max and sum");
-      if (!c.bias)
-        fail(Status::kInvalidArgument,
-             "model config: bias is off, and EdgeConv's networks have one");
-      return;
-    case Architecture::kGcn:
-      if (c.degree_norm != DegreeNorm::kBoth && !dgl &&
-          (c.degree_norm != DegreeNorm::kNone || c.self_loops))
-        fail(Status::kInvalidArgument, "model config: degree_norm is ", word_of(c.degree_norm),
-             ", and PyG's GCN has both, or none without self_loops");
-      return;
-    case Architecture::kGat:
-    case Architecture::kGatv2:
-      return;
-    case Architecture::kTransformer:
-    case Architecture::kLayers:
-      break;
-  }
-  if (dgl && c.architecture != Architecture::kGin)
+  traits_of(c.architecture).check(c);
+  if (c.framework == Framework::kDgl && !of_dgl(c.architecture))
     fail(Status::kInvalidArgument, "model config: framework is GNNMG_FRAMEWORK_DGL, which ",
          name_of(c.architecture), " is not made for here");
 }
@@ -150,9 +58,8 @@ void check_input_kind(const ModelConfig& c) {
 // Checks the edges' data against the layers' input.
 void check_edges(const ModelConfig& c) {
   const bool dgl = c.framework == Framework::kDgl;
-  const bool reads_rows = c.architecture == Architecture::kGine ||
-                          c.architecture == Architecture::kPna || (attends(c.architecture) && !dgl);
-  if (c.edge_dim > 0 && !reads_rows)
+  const LayerTraits& traits = traits_of(c.architecture);
+  if (c.edge_dim > 0 && (dgl || !traits.edge_features))
     fail(Status::kInvalidArgument, "model config: edge_dim is ", c.edge_dim,
          ", and the layers read no edge features");
   if (c.plain_edges &&
@@ -166,11 +73,7 @@ void check_edges(const ModelConfig& c) {
          c.self_loops ? "edge_dim is 0" : "self_loops is off");
   if (c.edge_dim == 0 && c.architecture == Architecture::kGine)
     fail(Status::kInvalidArgument, "model config: edge_dim is 0, and GINE reads edge features");
-  const bool reads_weights =
-      c.architecture == Architecture::kGcn || c.architecture == Architecture::kGraphConv ||
-      (dgl && (c.architecture == Architecture::kSage || c.architecture == Architecture::kGat ||
-               c.architecture == Architecture::kGin || c.architecture == Architecture::kRelation));
-  if (c.edge_weights && !reads_weights)
+  if (c.edge_weights && !(dgl ? traits.dgl_weights : traits.pyg_weights))
     fail(Status::kInvalidArgument, "model config: edge_weights is on, and the layers read none");
   if (!c.edge_vocabulary.empty() && c.edge_dim == 0)
     fail(Status::kInvalidArgument, "model config: edge_vocabulary has ", c.edge_vocabulary.size(),
@@ -238,6 +141,22 @@ void check_end(const ModelConfig& c) {
 
 }  // namespace
 
+// GIN without a network does not change the width of rows.
+void check_network(const ModelConfig& c) {
+  if (c.mlp_layers > 0) return;
+  if (c.framework != Framework::kDgl || c.architecture != Architecture::kGin)
+    fail(Status::kInvalidArgument,
+         "model config: mlp_layers is 0, and DGL's GIN alone goes without a network");
+  const bool plain_end = c.skip == Skip::kNone && c.jumping == Jumping::kNone;
+  const int64_t first = c.skip == Skip::kResidual ? c.hidden_dim : c.first_width();
+  const int64_t last = plain_end ? c.output_width() : c.hidden_dim;
+  if (first != last || (c.num_layers > 1 && first != c.hidden_dim))
+    fail(Status::kInvalidArgument,
+         "model config: mlp_layers is 0, and layers without a network "
+         "leave rows as wide as they are: the first reads ",
+         first, " columns, hidden_dim is ", c.hidden_dim, " and the last yields ", last);
+}
+
 bool learns(Norm norm, NormAffine affine) {
   const bool can = norm == Norm::kBatch || norm == Norm::kLayer || norm == Norm::kLayerGraph ||
                    norm == Norm::kInstance;
@@ -273,18 +192,8 @@ void ModelConfig::check() const {
 
 Aggregation ModelConfig::reduction() const {
   if (aggregation != Aggregation::kDefault) return aggregation;
-  switch (architecture) {
-    case Architecture::kGin:
-    case Architecture::kGine:
-    case Architecture::kGraphConv:
-      return Aggregation::kSum;
-    case Architecture::kRelation:
-      return framework == Framework::kDgl ? Aggregation::kSum : Aggregation::kMean;
-    case Architecture::kEdge:
-      return Aggregation::kMax;
-    default:
-      return Aggregation::kMean;
-  }
+  const LayerTraits& traits = traits_of(architecture);
+  return framework == Framework::kDgl ? traits.dgl_reduction : traits.pyg_reduction;
 }
 
 std::vector<PnaReduction> ModelConfig::pna_reductions() const {

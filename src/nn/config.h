@@ -6,23 +6,15 @@
 #include <vector>
 
 #include "base/tensor.h"
+#include "nn/layer_list.h"
 
 namespace gnnmg::nn {
 
-// The convolution of the layers.
+// The convolution of the layers: kLayers stands for those of ModelConfig::layers, in order.
 enum class Architecture : int32_t {
-  kSage = 0,
-  kGcn = 1,
-  kGat = 2,
-  kGatv2 = 3,
-  kGin = 4,
-  kGine = 5,
-  kRelation = 6,     // R-GCN
-  kTransformer = 7,  // TransformerConv
-  kPna = 8,
-  kGraphConv = 9,
-  kLayers = 10,  // the layers of ModelConfig::layers, in order
-  kEdge = 11,    // EdgeConv
+#define GNNMG_KIND(constant, ...) constant,
+  GNNMG_LAYER_KINDS(GNNMG_KIND)
+#undef GNNMG_KIND
 };
 // The normalization of GCN's sum over neighbors: by the roots of the degrees of both ends; DGL also
 // by the target's degree or the source's; none.

@@ -495,14 +495,9 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
              ", has no counterpart in DGL");
       layer.kind = LayerKind::kGraphMean;
       break;
-    case Architecture::kGine:
-      fail(Status::kUnsupported, "GINEConv has no counterpart in DGL that weights convert to");
-    case Architecture::kTransformer:
-      fail(Status::kUnsupported, "TransformerConv has no counterpart in DGL");
-    case Architecture::kPna:
-      fail(Status::kUnsupported, "PNAConv has no counterpart in DGL that weights convert to");
-    case Architecture::kLayers:
-      fail(Status::kInternal, "a stack of layers is not a layer");
+    default:
+      fail(Status::kUnsupported, name_of(c.architecture),
+           " has no counterpart in DGL that weights convert to");
   }
   return layer;
 }

@@ -1,5 +1,7 @@
 #include "nn/fixed_shape.h"
 
+#include "nn/layer_traits.h"
+
 namespace gnnmg::nn {
 namespace {
 
@@ -12,28 +14,7 @@ const char* of_norm(Norm norm) {
 const char* of_conv(const ModelConfig& c) {
   if (c.edge_dim > 0 || c.edge_weights || !c.edge_vocabulary.empty())
     return "edges carry weights or features";
-  switch (c.architecture) {
-    case Architecture::kSage:
-      if (c.reduction() == Aggregation::kLstm || !c.reductions.empty())
-        return "the aggregation is made of operations along edges";
-      return "";
-    case Architecture::kGat:
-    case Architecture::kGatv2:
-      // Dropout numbers depend on the positions of edges, and loops come after all edges.
-      if (c.dropout > 0 && c.self_loops && c.framework == Framework::kPyg)
-        return "attention with loops and dropout depends on how many edges there are";
-      return "";
-    case Architecture::kGcn:
-      // A block may have targets of other layers, with their edges, beyond a layer's own targets.
-      if (c.block_degrees || c.framework == Framework::kDgl)
-        return "degrees are those of the block";
-      return "";
-    case Architecture::kGin:
-    case Architecture::kGraphConv:
-      return "";
-    default:
-      return "layers of this kind read lists of edges on the host";
-  }
+  return traits_of(c.architecture).varies(c);
 }
 
 const char* of_row_layer(const LayerConfig& layer) {

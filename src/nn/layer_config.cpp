@@ -180,7 +180,7 @@ class Checker {
   void norm(const ModelConfig& o) const {
     if (o.norm <= Norm::kNone || o.norm > Norm::kPairRows)
       fail(Status::kInvalidArgument, "there is no norm ", static_cast<int>(o.norm));
-    check_norm_options(o.norm, o.norm_options, "settings: ");
+    check_norm_options(o.norm, o.norm_options, "norm settings: ");
     if (over_graph(o.norm) && readout_ != Readout::kNone)
       fail(Status::kInvalidArgument, "behind a readout a graph is one row: no norm over it");
   }

@@ -84,8 +84,8 @@ Targets gather_targets(const data::Dataset& dataset, std::span<const int64_t> se
                        at::ScalarType logits_type) {
   const base::Tensor* labels = dataset.labels();
   if (!labels)
-    fail(Status::kNotFound, "data set \"", dataset.name, "\" has no dense ", dataset.sample_name(),
-         " tensor \"", dataset.label, "\" with labels");
+    fail(Status::kNotFound, dataset.title(), " has no dense ", dataset.sample_name(), " tensor \"",
+         dataset.label, "\" with labels");
   const int64_t width = labels->shape().row_elements(), rows = labels->rows();
   const bool classes = dataset.task == data::Task::kMulticlass;
   if (classes ? labels->dtype() != base::DType::kI64 || width != 1

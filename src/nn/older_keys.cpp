@@ -52,8 +52,8 @@ class Renamer {
     given_[to] = &made_.back();
   }
 
-  // GCNConv and GATConv of PyG 1 may have their matrix turned round, as DGL's GraphConv has;
-  // GATConv before 2.5 has it under two names.
+  // GCNConv and GATConv of PyG 1 may have their matrix transposed, as DGL's GraphConv has; GATConv
+  // before 2.5 has it under two names.
   void adopt_matrix(const std::string& stem, const ExpectedTensor& entry) {
     if (has(entry.key)) return;
     for (const auto& [source, target] : {std::pair(".lin_src.weight", ".lin_dst.weight"),

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "nn/choices.h"
 #include "nn/setting_list.h"
 
 namespace gnnmg::nn {
@@ -13,17 +14,15 @@ using base::fail;
 using base::Status;
 using enum Architecture;
 
-constexpr Architectures kMadeForDgl = of(kSage, kGcn, kGat, kGatv2, kGin, kRelation, kEdge);
-
 // Returns text such as "GCN, PyG's GraphSAGE and GAT".
 std::string names_of(Architectures pyg, Architectures dgl) {
   std::vector<std::string> names;
-  for (int i = static_cast<int>(kSage); i <= static_cast<int>(kEdge); ++i) {
-    const Architectures one = of(static_cast<Architecture>(i));
+  for (int i = 0; i <= choices_of(Architecture()).last(); ++i) {
+    const auto architecture = static_cast<Architecture>(i);
+    const Architectures one = of(architecture);
     if (((pyg | dgl) & one) == 0) continue;
-    const bool of_pyg_alone = (dgl & one) == 0 && (kMadeForDgl & one) != 0;
-    names.push_back(
-        base::text(of_pyg_alone ? "PyG's " : "", name_of(static_cast<Architecture>(i))));
+    const bool of_pyg_alone = (dgl & one) == 0 && of_dgl(architecture);
+    names.push_back(base::text(of_pyg_alone ? "PyG's " : "", name_of(architecture)));
   }
   std::string text;
   for (size_t i = 0; i < names.size(); ++i)
@@ -34,33 +33,23 @@ std::string names_of(Architectures pyg, Architectures dgl) {
 }  // namespace
 
 const char* name_of(Architecture architecture) {
-  switch (architecture) {
-    case kSage:
-      return "GraphSAGE";
-    case kGcn:
-      return "GCN";
-    case kGat:
-      return "GAT";
-    case kGatv2:
-      return "GATv2";
-    case kGin:
-      return "GIN";
-    case kGine:
-      return "GINE";
-    case kRelation:
-      return "R-GCN";
-    case kTransformer:
-      return "the graph transformer";
-    case kPna:
-      return "PNA";
-    case kGraphConv:
-      return "GraphConv";
-    case kEdge:
-      return "EdgeConv";
-    case kLayers:
-      break;
-  }
-  return "a custom stack of layers";
+#define GNNMG_KIND(constant, word, end, name, ...) name,
+  static constexpr const char* kNames[] = {GNNMG_LAYER_KINDS(GNNMG_KIND)};
+#undef GNNMG_KIND
+  return kNames[static_cast<int>(architecture)];
+}
+
+bool of_dgl(Architecture architecture) {
+#define GNNMG_KIND(constant, word, end, name, dgl, ...) dgl,
+  static constexpr bool kOfDgl[] = {GNNMG_LAYER_KINDS(GNNMG_KIND)};
+#undef GNNMG_KIND
+  return kOfDgl[static_cast<int>(architecture)];
+}
+
+void check_range(const char* field, int64_t value, int64_t low, int64_t high) {
+  if (value < low || value > high)
+    fail(Status::kInvalidArgument, "model config: ", field, " is ", value, ", expected ", low,
+         " to ", high);
 }
 
 namespace {

@@ -19,6 +19,13 @@ constexpr bool has_network(const ModelConfig& config) {
 
 // Returns the users' name of an architecture, as "GraphSAGE".
 const char* name_of(Architecture architecture);
+// True if DGL has the layer as well.
+bool of_dgl(Architecture architecture);
+
+// Error(kInvalidArgument) for a value outside its range.
+void check_range(const char* field, int64_t value, int64_t low, int64_t high);
+// The same for the linear layers of a network inside a layer.
+void check_network(const ModelConfig& config);
 
 // Error(kInvalidArgument) names an option that differs from its default and has no meaning for this
 // architecture, framework, norm or readout.

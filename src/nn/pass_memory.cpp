@@ -4,21 +4,11 @@
 
 #include "nn/graph_facts.h"
 #include "nn/inference_pieces.h"
+#include "nn/layer_traits.h"
 #include "nn/option_check.h"
 
 namespace gnnmg::nn {
 namespace {
-
-// Number of elements that a convolution allocates in training: for each target and column of its
-// input or result, for each source and column of its input or of the rows that edges read, and for
-// each edge.
-struct Cost {
-  int64_t target_in = 4, target_out = 5;
-  int64_t source_in = 2, source_read = 0;
-  int64_t edge = 0;       // per edge
-  int64_t edge_head = 0;  // per edge and head
-  int64_t edge_read = 0;  // per edge and column of the rows that edges read
-};
 
 struct PlannedLayer {
   const ModelConfig& options;
@@ -42,66 +32,9 @@ int64_t width_read(const PlannedLayer& layer) {
   return std::max(layer.in, layer.out);
 }
 
-Cost cost_of(const PlannedLayer& layer) {
-  const ModelConfig& o = layer.options;
-  Cost cost;
-  const bool carries = o.edge_columns() > 0 || o.edge_dim > 0;
-  switch (o.architecture) {
-    case Architecture::kSage:
-      if (o.project) cost.source_in += 4;
-      if (o.normalize) cost.target_out += 3;
-      cost.target_in += 4 * (reductions(o) - 1);
-      if (o.framework == Framework::kDgl) cost.source_read += 3;
-      break;
-    case Architecture::kGcn:
-    case Architecture::kGraphConv:
-      cost.source_read = 3;
-      cost.edge = 24;
-      break;
-    case Architecture::kGat:
-      cost.source_read = 4;
-      cost.edge = 30;
-      cost.edge_head = 8;
-      if (carries) cost.edge_read = 4;
-      break;
-    case Architecture::kGatv2:
-      cost.source_read = 5;
-      cost.edge = 30;
-      cost.edge_head = 8;
-      if (carries) cost.edge_read = 4;
-      break;
-    case Architecture::kTransformer:
-      cost.source_read = 8;
-      cost.edge = 24;
-      cost.edge_head = 8;
-      cost.target_out += 6;
-      if (carries) cost.edge_read = 4;
-      break;
-    case Architecture::kGin:
-      cost.target_out += 3 * o.mlp_layers;
-      break;
-    case Architecture::kGine:
-      cost.target_out += 3 * o.mlp_layers;
-      cost.edge = 12;
-      cost.edge_read = 3;
-      break;
-    case Architecture::kRelation:
-      cost.edge = 60;
-      cost.edge_read = 6;
-      break;
-    case Architecture::kPna:
-      cost.source_read = 4;
-      cost.edge = 20;
-      if (o.edge_dim > 0 || o.pre_layers > 1) cost.edge_read = 6 + 2 * o.pre_layers;
-      break;
-    case Architecture::kEdge:
-      cost.source_read = 3;
-      cost.edge = 24;
-      cost.edge_read = 4 * std::max<int64_t>(o.mlp_layers, 1);
-      break;
-    case Architecture::kLayers:
-      break;
-  }
+PassCost cost_of(const ModelConfig& o) {
+  PassCost cost;
+  traits_of(o.architecture).add_cost(o, cost);
   if (o.edge_weights) cost.edge += 8;
   return cost;
 }
@@ -111,8 +44,8 @@ int64_t norm_numbers(Norm norm, int64_t rows, int64_t width) {
 }
 
 int64_t conv_numbers(const PlannedLayer& layer) {
-  const Cost cost = cost_of(layer);
   const ModelConfig& o = layer.options;
+  const PassCost cost = cost_of(o);
   const LayerBounds& b = layer.bounds;
   const int64_t read = width_read(layer);
   int64_t numbers = b.targets * (cost.target_in * layer.in + cost.target_out * layer.out) +

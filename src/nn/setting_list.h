@@ -48,10 +48,11 @@ namespace setting_list {
 using enum Architecture;
 using enum InFile;
 
-inline constexpr Architectures kNone = 0,
-                               kReadyMade = of(kSage, kGcn, kGat, kGatv2, kGin, kGine, kRelation,
-                                               kTransformer, kPna, kGraphConv, kEdge),
-                               kAll = kReadyMade | of(kLayers);
+#define GNNMG_KIND(constant, ...) of(constant) |
+#define GNNMG_KIND_HELP(constant, word, end, name, dgl, help) "\n" #word ": " help
+inline constexpr Architectures kNone = 0, kAll = GNNMG_LAYER_KINDS(GNNMG_KIND) 0,
+                               kReadyMade = kAll & ~of(kLayers);
+#undef GNNMG_KIND
 inline constexpr Architectures kAttention = of(kGat, kGatv2),
                                kHeads = kAttention | of(kTransformer),
                                kLooping = kAttention | of(kGcn), kGins = of(kGin, kGine),
@@ -71,19 +72,7 @@ inline constexpr Range kAny{-kInfinite, kInfinite}, kFinite{-kLargest, kLargest}
 //        name                member                 in file range              PyG               DGL
 #define GNNMG_MODEL_SETTINGS(SETTING)                                                                                  \
   SETTING(architecture,       architecture,          kEqual, kAny,              kAll,             kAll,                \
-          "Layers of the model.\n"                                                                                     \
-          "sage: GraphSAGE.\n"                                                                                         \
-          "gcn: graph convolutional network.\n"                                                                        \
-          "gat: graph attention network.\n"                                                                            \
-          "gatv2: graph attention that depends on both ends of an edge.\n"                                             \
-          "gin: graph isomorphism network.\n"                                                                          \
-          "gine: GIN with edge features.\n"                                                                            \
-          "rgcn: R-GCN, one linear map per edge type.\n"                                                               \
-          "transformer: graph transformer.\n"                                                                          \
-          "pna: principal neighborhood aggregation.\n"                                                                 \
-          "graphconv: one linear map for the neighbors and one for the node.\n"                                        \
-          "layers: layers that gnnmg_model_add_conv() and similar functions add.\n"                                    \
-          "edge: EdgeConv, a network over both ends of each edge.")                                                    \
+          "Layers of the model." GNNMG_LAYER_KINDS(GNNMG_KIND_HELP))                                                   \
   SETTING(framework,          framework,             kEqual, kAny,              kReadyMade,       kReadyMade,          \
           "Framework whose layer definitions and tensor keys the model follows.\n"                                     \
           "pyg: PyTorch Geometric.\n"                                                                                  \

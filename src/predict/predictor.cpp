@@ -44,10 +44,11 @@ void check_fit(const nn::Model& model, const data::Dataset& dataset,
                "and the data set is one graph");
   if (config.fanouts.empty()) return;
   if (reads_out)
-    base::fail(Status::kInvalidArgument,
-               "settings: fanouts: the model's results are of graphs, which are read whole");
+    base::fail(
+        Status::kInvalidArgument,
+        "predictor settings: fanouts: the model's results are of graphs, which are read whole");
   if (static_cast<int64_t>(config.fanouts.size()) != model.config().num_layers)
-    base::fail(Status::kInvalidArgument, "settings: fanouts: ", config.fanouts.size(),
+    base::fail(Status::kInvalidArgument, "predictor settings: fanouts: ", config.fanouts.size(),
                config.fanouts.size() == 1 ? " number" : " numbers", ", and the model has ",
                model.config().num_layers, " layers");
 }

@@ -30,7 +30,7 @@ HostCsc csc_for_device(const graph::Csc& csc, bool edge_ids) {
     for (int64_t node = 0; node < csc.num_targets; ++node) {
       if (csc.in_degree(node) >= int64_t{1} << 32)
         fail(Status::kUnsupported, "node ", node, " has ", csc.in_degree(node),
-             " neighbours, fewer than 4294967296 can be sampled from");
+             " neighbors, fewer than 4294967296 can be sampled from");
     }
   }
   HostCsc out;

@@ -14,7 +14,7 @@ using base::Status;
 void check_degree(const graph::Csc& csc, int64_t node) {
   if (csc.in_degree(node) >= int64_t{1} << 32)
     fail(Status::kUnsupported, "node ", node, " has ", csc.in_degree(node),
-         " neighbours, fewer than 4294967296 can be sampled from");
+         " neighbors, fewer than 4294967296 can be sampled from");
 }
 
 void check_edge_type(const graph::Graph& graph, int32_t edge_type) {

@@ -40,7 +40,7 @@ void check_block_edges(int64_t num_edges) {
 }
 
 std::string describe_neighbors(const NeighborConfig& config) {
-  std::string text = "neighbours";
+  std::string text = "neighbors";
   for (const int64_t fanout : config.fanouts) text += base::text(" ", fanout);
   text += config.expansion == Expansion::kOnce ? ", expanded once" : ", expanded in every layer";
   if (config.replace) text += ", with replacement";

@@ -1,11 +1,10 @@
-// What a GPU does for the optimisers: the scaling of gradients with their norm, and one fused
-// update over the flat buffers, which the plug-in fills in.
+// Optimizer kernels of a GPU: scaling gradients with their norm, and one fused update over the flat
+// buffers. The plug-in fills in this table.
 //
-// All that changes from step to step is read from the device's memory, so that a launch which is
-// kept and repeated has each step's own. Pointers are addresses that the queue's device reads; a
-// function puts work into its queue, waits for nothing and allocates nothing. One thread a queue.
-// Results are the same bits in every run, whatever the size of the launches. Functions throw
-// base::Error: kDeviceLost, or kInternal where a launch is refused.
+// Values that change between steps are read from device memory, so that a captured launch can be
+// repeated. Pointers are device addresses. Functions enqueue work, wait for nothing and allocate
+// nothing. One thread per queue. Results have the same bits in every run, for any launch size.
+// Functions throw base::Error: kDeviceLost, or kInternal for a refused launch.
 #pragma once
 
 #include <cstdint>
@@ -15,63 +14,63 @@
 
 namespace gnnmg::train {
 
-// In the device's memory.
+// Lives in device memory.
 struct UpdateNumbers {
-  // The host's to write, between steps.
-  double scale = 1;      // the gradients are multiplied by it
-  double clip_norm = 0;  // above 0: the update takes them as if their 2-norm was at most this
+  // Written by the host between steps.
+  double scale = 1;      // factor of the gradients
+  double clip_norm = 0;  // above 0: bound of the gradients' 2-norm
   double learning_rate = 0;
   double skip = 0;   // not 0: no update
-  double steps = 0;  // updates that were made
-  // The kernels'.
-  double squares = 0;    // of the scaled gradients, added up; not finite where one of them is not
-  double updates = 0;    // not 0: the last step was no skipped one
-  double factor = 1;     // of the gradients, for clipping
-  double step_size = 0;  // the learning rate over Adam's correction of its first moment
-  double root = 1;       // of the correction of the second
-  double first = 0;      // not 0: there is no momentum yet
+  double steps = 0;  // updates done
+  // Written by kernels.
+  double squares = 0;    // sum over the scaled gradients; not finite if one of them is not
+  double updates = 0;    // not 0: the last step was not skipped
+  double factor = 1;     // factor of the gradients that clips them
+  double step_size = 0;  // learning rate / Adam's first bias correction
+  double root = 1;       // root of Adam's second bias correction
+  double first = 0;      // not 0: no momentum yet
 };
 
-// Steps in a row without a finite loss and gradient that end training.
+// Training ends after so many consecutive steps without a finite loss and gradient.
 constexpr int64_t kBadSteps = 3;
 
-// What a step of many ranks comes to, in the device's memory, where the update finds it without the
-// host. Counts are whole numbers; flags are 0 or 1.
+// Numbers of a step of many ranks, in device memory, where the update reads them without the host.
+// Counts are whole numbers; flags are 0 or 1.
 struct StepNumbers {
-  // The host's to write, for each step: of this rank ...
+  // Written by the host for each step: of this rank ...
   double weight = 0, labelled = 0, seeds = 0;
   double stop = 0, write_failed = 0;
-  double own_share = 1;  // the rank's gradients are multiplied by it before they are added up
-  // ... and of all.
-  double share = 0;  // the sum is multiplied by it; 0: by one over the weight of all
+  double own_share = 1;  // factor of the rank's gradients before the sum
+  // ... and of all ranks.
+  double share = 0;  // factor of the sum; 0: 1 / weight of all ranks
   double learning_rate = 0, clip_norm = 0;
-  // The passes' of this rank.
+  // Written by this rank's passes.
   double loss = 0, correct = 0;
-  // The kernels': sums over all ranks.
+  // Written by kernels: sums over all ranks.
   double all_loss = 0, all_weight = 0, all_correct = 0, all_labelled = 0, all_seeds = 0;
-  double any_stop = 0, any_write_failed = 0;  // above 0: a rank's
-  double good = 0;       // the loss and the gradient were finite, and training had not ended
-  double bad_steps = 0;  // in a row; at kBadSteps training has ended, and no step changes a thing
+  double any_stop = 0, any_write_failed = 0;  // above 0: set on some rank
+  double good = 0;       // loss and gradient were finite, and training had not ended
+  double bad_steps = 0;  // consecutive; at kBadSteps training has ended and steps change nothing
 };
-constexpr int64_t kStepNumbersOfHost = 9;   // that the host writes, from the first
-constexpr int64_t kStepNumbersPacked = 14;  // in the form in which ranks add them up
+constexpr int64_t kStepNumbersOfHost = 9;   // leading fields, written by the host
+constexpr int64_t kStepNumbersPacked = 14;  // numbers in the form that ranks add up
 
-// Parts that a sum over so many elements is made in.
+// Elements per part of a sum.
 constexpr int64_t kUpdatePart = 2048;
 constexpr int64_t num_update_parts(int64_t count) {
   return (count + kUpdatePart - 1) / kUpdatePart;
 }
 
-// What is the same in all steps. Weight decay acts on the elements decayed[2 r] to
-// decayed[2 r + 1] - 1 of the buffers, r below num_decayed; null: on all.
+// Constants of all steps. Weight decay acts on elements decayed[2 r] to decayed[2 r + 1] - 1 of the
+// buffers, r below num_decayed; null: on all.
 struct UpdateRule {
   OptimizerConfig config;
   const int64_t* decayed = nullptr;
   int32_t num_decayed = 0;
 };
 
-// Flat buffers of equal length: parameters, gradients, and those of the rule's state; others are
-// null.
+// Flat buffers of equal length: parameters, gradients, and the state of the rule's kind; the others
+// are null.
 template <typename T>
 struct UpdateArrays {
   T* parameters = nullptr;
@@ -89,24 +88,24 @@ template <typename T>
 struct DeviceUpdates {
   static constexpr const char* kTable = sizeof(T) == sizeof(float) ? "updates f32" : "updates f64";
 
-  // gradients *= numbers->scale; numbers->squares in f64. `parts`: num_update_parts(count) numbers
-  // of room.
+  // gradients *= numbers->scale; sets numbers->squares, in f64. `parts`: scratch,
+  // num_update_parts(count) numbers.
   void (*scale)(device::Queue* queue, T* gradients, int64_t count, UpdateNumbers* numbers,
                 double* parts);
-  // One step of LibTorch's optimiser of this kind, unless `skip` says otherwise or `squares` is not
-  // finite: then everything stays, `steps` too.
+  // One step of LibTorch's optimizer of this kind. Changes nothing, not even `steps`, if `skip` is
+  // set or `squares` is not finite.
   void (*update)(device::Queue* queue, const UpdateRule& rule, const UpdateArrays<T>& arrays,
                  int64_t count, UpdateNumbers* numbers);
 
-  // The rank's sums as out[kStepNumbersPacked], each number as two that add up to it: counts up to
-  // 2^24 a rank stay exact in f32. numbers->scale becomes own_share.
+  // Writes the rank's sums to out[kStepNumbersPacked]. Each number is split into two that add up to
+  // it: counts up to 2^24 per rank stay exact in f32. Sets numbers->scale to own_share.
   void (*pack)(device::Queue* queue, const StepNumbers* step, T* out, UpdateNumbers* numbers);
-  // Sums of all ranks from what pack() wrote and they have added up, or, null, of this one alone;
-  // numbers->scale, clip_norm and learning_rate become the step's.
+  // Reads the sums of all ranks from the all-reduced output of pack(), or with null from this rank
+  // alone. Sets the step's scale, clip_norm and learning_rate in `numbers`.
   void (*total)(device::Queue* queue, StepNumbers* step, const T* packed, UpdateNumbers* numbers);
-  // Behind scale(): whether the step was good, and what `skip` is for update().
+  // After scale(): decides whether the step was good, and sets `skip` for update().
   void (*judge)(device::Queue* queue, StepNumbers* step, UpdateNumbers* numbers);
-  // `kept` becomes equal to the parameters where the step was good.
+  // Copies the parameters to `kept` if the step was good.
   void (*keep)(device::Queue* queue, const StepNumbers* step, const T* parameters, T* kept,
                int64_t count);
 };

@@ -70,7 +70,7 @@ struct RankTimes : StepSeconds {
 struct EpochReport : StepSeconds {
   int64_t epoch = 0, num_epochs = 0;
   int64_t steps = 0;
-  double train_loss = 0, train_accuracy = 0;  // over the epoch's mini-batches as they were trained
+  double train_loss = 0, train_accuracy = 0;  // mean over the epoch's mini-batches, as trained
   bool evaluated = false;
   nn::Metrics validation;
   bool best = false;

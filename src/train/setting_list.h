@@ -24,12 +24,21 @@ struct Range {
 // Tells if the processes of a training must have equal values.
 enum class Among { kAll, kEach };
 
+// Settings beside which a setting has an effect.
+template <typename Config>
+struct Condition {
+  bool (*holds)(const Config& config);
+  const char* text;  // such as "with optimizer=sgd"
+
+  constexpr bool operator()(const Config& config) const { return holds(config); }
+};
+
 template <typename Config>
 struct Setting {
   const char* name;
   Among among;
   Range range;
-  bool (*is_read)(const Config& config);  // else any value is accepted
+  Condition<Config> is_read;  // else any value is accepted
   const char* help;
 };
 
@@ -48,26 +57,49 @@ inline constexpr Range kShare{0, 1, "a number from 0 to 1"},
     kBelow1{0, 1, "a number from 0 to below 1", false, true},
     kFactor{0, 1, "above 0, at most 1", true};
 
-template <typename Config>
-constexpr bool always(const Config&) {
-  return true;
-}
-constexpr bool with_moments(const OptimizerConfig& c) {
-  return c.kind == OptimizerKind::kAdam || c.kind == OptimizerKind::kAdamW;
-}
-constexpr bool with_root(const OptimizerConfig& c) { return c.kind != OptimizerKind::kSgd; }
-constexpr bool with_momentum(const OptimizerConfig& c) {
-  return c.kind == OptimizerKind::kSgd || c.kind == OptimizerKind::kRmsProp;
-}
-constexpr bool with_dampening(const OptimizerConfig& c) { return c.kind == OptimizerKind::kSgd; }
-constexpr bool with_huber(const TrainerConfig& c) { return c.loss.kind == nn::Loss::kHuber; }
-constexpr bool with_focal(const TrainerConfig& c) { return c.loss.kind == nn::Loss::kFocal; }
-constexpr bool with_square(const OptimizerConfig& c) { return c.kind == OptimizerKind::kRmsProp; }
-constexpr bool in_steps(const TrainerConfig& c) { return c.schedule.kind == ScheduleKind::kStep; }
-constexpr bool on_plateau(const TrainerConfig& c) {
-  return c.schedule.kind == ScheduleKind::kPlateau;
-}
-constexpr bool in_cuts(const TrainerConfig& c) { return in_steps(c) || on_plateau(c); }
+struct Always {
+  template <typename Config>
+  constexpr operator Condition<Config>() const {
+    return {[](const Config&) { return true; }, nullptr};
+  }
+};
+inline constexpr Always always;
+using OfOptimizer = Condition<OptimizerConfig>;
+using OfTrainer = Condition<TrainerConfig>;
+inline constexpr OfOptimizer with_moments{[](const OptimizerConfig& c) {
+                                            return c.kind == OptimizerKind::kAdam ||
+                                                   c.kind == OptimizerKind::kAdamW;
+                                          },
+                                          "with optimizer=adam or adamw"};
+inline constexpr OfOptimizer with_root{
+    [](const OptimizerConfig& c) { return c.kind != OptimizerKind::kSgd; },
+    "with optimizer=adam, adamw, rmsprop or adagrad"};
+inline constexpr OfOptimizer with_momentum{[](const OptimizerConfig& c) {
+                                             return c.kind == OptimizerKind::kSgd ||
+                                                    c.kind == OptimizerKind::kRmsProp;
+                                           },
+                                           "with optimizer=sgd or rmsprop"};
+inline constexpr OfOptimizer with_dampening{
+    [](const OptimizerConfig& c) { return c.kind == OptimizerKind::kSgd; }, "with optimizer=sgd"};
+inline constexpr OfOptimizer with_square{
+    [](const OptimizerConfig& c) { return c.kind == OptimizerKind::kRmsProp; },
+    "with optimizer=rmsprop"};
+inline constexpr OfTrainer with_huber{
+    [](const TrainerConfig& c) { return c.loss.kind == nn::Loss::kHuber; }, "with loss=huber"};
+inline constexpr OfTrainer with_focal{
+    [](const TrainerConfig& c) { return c.loss.kind == nn::Loss::kFocal; }, "with loss=focal"};
+inline constexpr OfTrainer in_steps{
+    [](const TrainerConfig& c) { return c.schedule.kind == ScheduleKind::kStep; },
+    "with schedule=step"};
+inline constexpr OfTrainer on_plateau{
+    [](const TrainerConfig& c) { return c.schedule.kind == ScheduleKind::kPlateau; },
+    "with schedule=plateau"};
+inline constexpr OfTrainer in_cuts{
+    [](const TrainerConfig& c) { return in_steps(c) || on_plateau(c); },
+    "with schedule=step or plateau"};
+inline constexpr OfTrainer scheduled{
+    [](const TrainerConfig& c) { return c.schedule.kind != ScheduleKind::kConstant; },
+    "with schedule=cosine, step or plateau"};
 
 // Help of settings that optimizers and trainers share.
 inline constexpr const char* kKindHelp =
@@ -170,7 +202,7 @@ inline constexpr const char* kClipHelp =
           "plateau: multiply by schedule_factor when validation stops improving.")                 \
   SETTING(warmup_epochs,        schedule.warmup_epochs,  kAll,  kFrom0,    always,                 \
           "Epochs in which the learning rate rises from 0.")                                       \
-  SETTING(schedule_minimum,     schedule.minimum_factor, kAll,  kShare,    always,                 \
+  SETTING(schedule_minimum,     schedule.minimum_factor, kAll,  kShare,    scheduled,              \
           "Minimum factor of the learning rate.")                                                  \
   SETTING(schedule_factor,      schedule.factor,         kAll,  kFactor,   in_cuts,                \
           "schedule=step and schedule=plateau: factor of the learning rate.")                      \

@@ -25,7 +25,7 @@ std::shared_ptr<const feature::FeatureStore> features_for(const nn::Model& model
   std::shared_ptr<const feature::FeatureStore> store;
   if (!dataset.feature.empty())
     store = feature::make_store(*dataset.graph, dataset.feature, dataset.node_type);
-  if (!store) base::fail(base::Status::kNotFound, "data set ", dataset.name, " has no features");
+  if (!store) base::fail(base::Status::kNotFound, dataset.title(), " has no features");
   return store;
 }
 

@@ -12,12 +12,12 @@
 
 namespace gnnmg::train {
 
-// The features that the model reads of a data set; null: none. Error(kNotFound) where there are
-// none that it could read.
+// The features of a data set that the model reads; null: none. Error(kNotFound) if they are
+// missing.
 std::shared_ptr<const feature::FeatureStore> features_for(const nn::Model& model,
                                                           const data::Dataset& dataset);
-// Whether a loader has to gather rows: not where the model reads none, and the store is null, nor
-// where it reads them in place.
+// True if a loader has to gather rows. False if the model reads none (the store is null) or reads
+// them in place.
 bool gathers(const feature::FeatureStore* store);
 // Gathers the features of a mini-batch's nodes, unless the model reads none or reads them in place.
 void gather_features(const feature::FeatureStore* store, base::ThreadPool* pool,
@@ -25,7 +25,7 @@ void gather_features(const feature::FeatureStore* store, base::ThreadPool* pool,
 // Views: batch and store must outlive their use.
 nn::RowInput input_of(const loader::Batch& batch, const feature::FeatureStore* store);
 
-// [rows, cols], f32 or f64, uninitialised, in memory that counts for the calling thread's budget.
+// [rows, cols], f32 or f64, uninitialized, in memory that counts for the calling thread's budget.
 at::Tensor counted_matrix(int64_t rows, int64_t cols, base::DType dtype);
 
 }  // namespace gnnmg::train

@@ -1,4 +1,4 @@
-// The host's side of a trainer: commands to the ranks, waits, failures.
+// Host side of a trainer: commands to the ranks, waits, failures.
 #include "train/trainer.h"
 
 #include <atomic>
@@ -9,6 +9,7 @@
 
 #include "base/background.h"
 #include "device/exit.h"
+#include "nn/settings.h"
 #include "train/checkpoint/state.h"
 #include "train/job/meeting.h"
 #include "train/optim/optimizer_file.h"
@@ -23,12 +24,12 @@ using base::Deadline;
 using base::Status;
 using comm::Ending;
 
-// How long a cancel may take to be told to other processes.
+// Limit for notifying other processes of a cancel.
 constexpr auto kTelling = std::chrono::milliseconds(100);
 
 enum class Work { kNone, kTrain, kStep, kEvaluate, kEmbed };
 
-// Work that moves training on.
+// Work that advances training.
 bool trains(Work work) { return work == Work::kTrain || work == Work::kStep; }
 
 const char* name_of(Work work) {
@@ -47,7 +48,7 @@ const char* name_of(Work work) {
   return "nothing";
 }
 
-// As the host knows it: what processes compare.
+// Facts of the host that processes compare.
 const char* call_of(Work work, const Command& command) {
   switch (work) {
     case Work::kTrain:
@@ -75,7 +76,7 @@ class RankTrainer final : public Trainer {
   ~RankTrainer() override {
     try {
       drop_group();
-    } catch (const std::exception&) {  // no memory for what is told of it
+    } catch (const std::exception&) {  // no memory for the message
     }
   }
 
@@ -143,7 +144,7 @@ class RankTrainer final : public Trainer {
       };
     };
     do_in_first_process("load the optimizer", prepare);
-    drop_group();  // the next one takes over what the first rank has
+    drop_group();  // the next group takes over the first rank's state
     if (job_->first_process()) training_.optimizer->load_state(*state);
   }
 
@@ -154,8 +155,8 @@ class RankTrainer final : public Trainer {
       take(read(loaded), loaded);
       return loaded.path;
     }
-    // The first process chooses; the others read what has the same manifest, and nobody changes
-    // anything before all have read theirs.
+    // The first process chooses a checkpoint; the others read the one with the same manifest.
+    // Nobody changes anything before all have read theirs.
     const Meeting under_way(training_);
     const base::CancelToken cancel = new_call();
     LoadedCheckpoint loaded;
@@ -226,7 +227,7 @@ class RankTrainer final : public Trainer {
       begin(Work::kStep, {.max_steps = 1});
     }
     if (!await(deadline)) return Status::kPending;
-    // Where a stop came between the last step of an epoch and its end, there may be none left.
+    // None may be left after a stop between the last step of an epoch and its end.
     if (training_.position.total_steps == steps_before_) return Status::kEnd;
     if (loss) *loss = training_.position.last_loss;
     return Status::kOk;
@@ -235,8 +236,8 @@ class RankTrainer final : public Trainer {
   std::optional<nn::Metrics> evaluate(data::SplitPart part, const Deadline& deadline) override {
     require_rest(Work::kEvaluate);
     if (work_ == Work::kNone) {
-      // Of several processes all come first: another one's part may not be empty, which is found
-      // when they compare their data, or be another.
+      // Several processes check in the collective call: on another one the part may have ids, or
+      // another part may be requested.
       if (!job_->environment.processes && job_->split->part(part).empty()) fail_empty(*job_, part);
       part_ = part;
       begin(Work::kEvaluate, {.kind = Command::Kind::kEvaluate, .part = part});
@@ -286,7 +287,7 @@ class RankTrainer final : public Trainer {
   Progress progress() const override {
     Progress progress = training_.progress();
     {
-      // The ranks may have ended before anybody waited for them.
+      // The ranks may have ended before anybody waited.
       std::lock_guard lock(group_mutex_);
       if (work_ != Work::kNone && group_ && group_->at_rest()) {
         const bool over = progress.epoch == progress.num_epochs;
@@ -306,14 +307,14 @@ class RankTrainer final : public Trainer {
   const TrainerConfig& config() const override { return job_->config; }
 
  private:
-  // Nothing may be under way but `allowed`.
+  // Only `allowed` may be running.
   void require_rest(Work allowed) const {
     const Work work = work_;
     if (work != Work::kNone && work != allowed)
       base::fail(Status::kBusy, name_of(work), " is under way");
   }
 
-  // To memory where `path` is empty.
+  // Writes to memory if `path` is empty.
   bool embed_somewhere(const std::string& path, const Deadline& deadline) {
     require_rest(Work::kEmbed);
     if (work_ == Work::kNone) {
@@ -340,10 +341,10 @@ class RankTrainer final : public Trainer {
                            if (training_.checkpoints) training_.checkpoints->check_folder();
                            return open_log(), turn = take_turn(), "";
                          }).error;
-      // Other processes wait for this one, to be told.
+      // With other processes the command begins, to report the obstacle to them.
       if (command.obstacle && !job_->environment.processes) throw base::Error(*command.obstacle);
     }
-    // Other processes are told by the rank that would be there.
+    // With other processes the rank of a quarantined device reports it.
     if (!job_->environment.processes)
       for (const int device : job_->config.devices)
         device::check_not_quarantined(*job_->environment.devices, device);
@@ -366,7 +367,7 @@ class RankTrainer final : public Trainer {
     work_ = work;
   }
 
-  // Null where nobody's turn matters.
+  // Null if turns do not matter.
   std::unique_ptr<JointNormsTurn> take_turn() const {
     const std::vector<int>& devices = job_->config.devices;
     const bool alone = devices.size() < 2 && !job_->environment.processes;
@@ -377,11 +378,16 @@ class RankTrainer final : public Trainer {
 
   void open_log() {
     if (training_.log || (jsonl_path_.empty() && tensorboard_folder_.empty())) return;
-    if (job_->first_process())
-      training_.log = std::make_unique<RunLog>(jsonl_path_, tensorboard_folder_);
+    if (!job_->first_process()) return;
+    training_.log =
+        std::make_unique<RunLog>(jsonl_path_, tensorboard_folder_,
+                                 RunFacts{.id = training_.id,
+                                          .config = job_->config,
+                                          .model = nn::setting_texts(job_->model->config()),
+                                          .sampler = job_->sampler->describe()});
   }
 
-  // False when the deadline passed; throws the failure of the work that has ended.
+  // False after the deadline; throws the failure of ended work.
   bool await(const Deadline& deadline) {
     if (base::HostQueue::inside_callback())
       base::fail(Status::kBusy, "a callback cannot wait for ", name_of(work_));
@@ -402,11 +408,11 @@ class RankTrainer final : public Trainer {
       running_ = false;
     }
     if (const std::optional<base::Error> failure = group_->failure()) {
-      // The host may end the program over it.
+      // The host may end the program because of it.
       if (job_->environment.processes) job_->environment.processes->drain();
       const std::string left = drop_group();
       set_state(TrainerState::kFailed);
-      // What failed after the failure that is told is no news.
+      // Failures after the reported one are ignored.
       if (training_.checkpoints && failure->status() != Status::kCancelled)
         training_.checkpoints->forget_failure();
       throw base::Error(failure->status(), failure->what() + left, failure->rank(),
@@ -416,7 +422,7 @@ class RankTrainer final : public Trainer {
     return true;
   }
 
-  // A failure is told when what was saved before it is on disk, unless the host was in a hurry.
+  // Reports a failure once earlier saves are on disk, unless the host canceled.
   bool at_rest() const {
     if (!group_->at_rest()) return false;
     if (!training_.checkpoints || training_.checkpoints->idle()) return true;
@@ -433,7 +439,7 @@ class RankTrainer final : public Trainer {
                                            [&host = job_->environment.host] { host.notify(); });
   }
 
-  // What a checkpoint of now consists of, in memory of its own.
+  // All parts of a checkpoint of the current state, in separate memory.
   CheckpointFiles copy_of_all() {
     CheckpointFiles files;
     Position position = training_.position;
@@ -443,8 +449,8 @@ class RankTrainer final : public Trainer {
     return files;
   }
 
-  // Collective: what the first process does for all, with what `prepare` yields there, beside the
-  // host's thread: a disk may take longer than processes wait for each other.
+  // Collective: the first process's work for all, with the result of `prepare` there. Runs beside
+  // the host's thread: a disk may take longer than processes wait for each other.
   void do_in_first_process(const std::string& call,
                            const std::function<std::function<void()>()>& prepare) {
     const Meeting under_way(training_);
@@ -469,14 +475,13 @@ class RankTrainer final : public Trainer {
     }
   }
 
-  // Of a collective call that is no work of the ranks; cancel() ends it.
+  // Token of a collective call that needs no ranks; cancel() cancels it.
   base::CancelToken new_call() {
     std::lock_guard lock(group_mutex_);
     return call_ = base::CancelToken();
   }
 
-  // What a checkpoint comes to for this trainer. Everything that can be wrong is found here, before
-  // anything is changed.
+  // The state that a checkpoint gives this trainer. Finds all errors before anything is changed.
   struct Loaded {
     std::string training;
     std::optional<Position> position;
@@ -539,7 +544,7 @@ class RankTrainer final : public Trainer {
       training_.checkpoints->protect(from.path.substr(from.path.rfind('/') + 1));
   }
 
-  // Strict, with the file named.
+  // Strict; errors name the file.
   static void load_weights(nn::Model& model, const io::StateFile& state, const std::string& path) {
     try {
       model.load_state(state);
@@ -548,7 +553,7 @@ class RankTrainer final : public Trainer {
     }
   }
 
-  // What is told of devices that do not come to their end; else empty.
+  // Text about quarantined devices; otherwise empty.
   std::string drop_group() {
     std::unique_ptr<RankGroup> group;
     {
@@ -558,7 +563,7 @@ class RankTrainer final : public Trainer {
     if (!group || !on_devices()) return {};
     const device::Use use;
     if (!use) {
-      (void)group.release();  // what its ranks have there stays
+      (void)group.release();  // memory of its ranks on the device stays allocated
       return {};
     }
     std::string left = RankGroup::let_go(std::move(group));
@@ -567,7 +572,7 @@ class RankTrainer final : public Trainer {
     return left;
   }
 
-  // Devices that do not come to their end are found by who waits.
+  // Waiting calls detect devices that do not finish.
   Deadline next_look() const {
     return job_->config.devices.empty() ? Deadline() : Deadline::after_ms(100);
   }
@@ -575,16 +580,16 @@ class RankTrainer final : public Trainer {
   bool on_devices() const { return !job_->config.devices.empty(); }
 
   std::shared_ptr<const Job> job_;
-  const std::shared_ptr<Training> shared_training_;  // with ranks that are left behind
+  const std::shared_ptr<Training> shared_training_;  // shared with abandoned ranks
   Training& training_ = *shared_training_;
   std::string jsonl_path_, tensorboard_folder_;
   std::optional<CheckpointConfig> checkpoints_;
 
-  std::unique_ptr<JointNormsTurn> turn_;  // while it trains, where there are turns
+  std::unique_ptr<JointNormsTurn> turn_;  // held while training, if turns matter
   std::atomic<Work> work_{Work::kNone};
   data::SplitPart part_ = data::SplitPart::kValidation;
   int64_t steps_before_ = 0;
-  std::string path_;  // of the rows of all nodes
+  std::string path_;  // file for the rows of all nodes
 
   mutable std::mutex clock_mutex_;  // guards the three below
   Clock::time_point started_;

@@ -1,5 +1,5 @@
-// The trainer: ranks as threads, one step after another, evaluation, the best weights kept. Without
-// a torch header, so that whoever only drives a trainer compiles fast.
+// The trainer runs ranks as threads, step after step, evaluates, and keeps the best weights.
+// Without torch headers: code that only drives a trainer compiles fast.
 #pragma once
 
 #include <memory>
@@ -31,43 +31,42 @@ namespace gnnmg::train {
 
 struct TorchFile;
 
-// What the trainer is given from outside; what it is given by reference outlives it.
+// Context of a trainer. Objects given by reference outlive it.
 struct Environment {
   base::HostQueue& host;
   base::Log& log;
   base::ThreadPool& pool;
-  // The job of many processes whose ranks train together; null: this process trains alone.
+  // The job whose processes train together; null: this process trains alone.
   std::shared_ptr<comm::Processes> processes = nullptr;
-  int64_t meet_timeout_ms = 300'000;       // how long processes wait for each other at a start
-  const device::Table* devices = nullptr;  // GPUs that TrainerConfig::devices number
-  // Whether a rank's thread for a device, and its loaders', stay on the cores next to it where the
-  // system tells which these are.
+  int64_t meet_timeout_ms = 300'000;       // limit for all processes to arrive at a start
+  const device::Table* devices = nullptr;  // GPUs numbered by TrainerConfig::devices
+  // True: the threads of a rank on a device, and of its loaders, stay on the cores next to it if
+  // the system reports them.
   bool stay_beside_devices = true;
-  // Keeps alive what is given by reference, for ranks that are left behind with a device that
-  // hangs; null: that is there until the end of the process.
+  // Keeps the referenced objects alive for ranks abandoned on a hung device; null: they live until
+  // the process ends.
   std::shared_ptr<const void> keeps = nullptr;
   RowStorage rows = {};
 };
 
-// Among several processes, each has a trainer of its own, and load, save, start, step and evaluate
-// are collective: all make the same calls in the same order. Process 0 alone writes checkpoints and
-// records, and what it holds when a group of ranks is made, all take over. A group that has ended
-// is made anew by the next call of all processes, unless one of them was lost: then
+// Each of several processes has its own trainer, and load, save, start, step and evaluate are
+// collective: all processes make the same calls in the same order. Process 0 alone writes
+// checkpoints and records; the others take over its state when a group of ranks is made. The next
+// call of all processes replaces a group that has ended, unless a process was lost: then
 // Error(kAborted).
 //
-// One host thread at a time, but for the functions that say otherwise; a call while another kind of
-// work is under way is Error(kBusy). Waits run on host threads, through the host queue; ranks never
-// run there. A failure of a rank is thrown by the next call that waits or starts. After a failure
-// or a cancel the model holds the last step that the first rank finished, and the next call that
-// needs ranks makes a new group of them, which goes on from there.
+// One host thread at a time, except for functions marked otherwise; a call during another kind of
+// work is Error(kBusy). Waits run on host threads, through the host queue; ranks never run there.
+// The next call that waits or starts throws a rank's failure. After a failure or a cancel the model
+// holds the last step that the first rank finished; the next call that needs ranks makes a new
+// group, which continues from there.
 class Trainer {
  public:
-  // The model trained is `model` itself (the first rank's replica); the others are clones. With
-  // devices all ranks have clones there, and the model, which is on the CPU, is what the first
-  // rank's was at the end of the last command, or before a function of the host's is called. Where
-  // that rank's device is lost, it and all that the trainer holds stay what they were then. Checks
-  // that model, data, sampler and devices fit together: widths, layers against fan-outs, an empty
-  // training split, labels.
+  // The first rank trains `model` itself; the other ranks train clones. With devices all ranks
+  // train clones, and `model`, on the CPU, is updated from the first rank at the end of each
+  // command and before each host callback. If that rank's device is lost, the model and all state
+  // of the trainer stay as last updated. Checks that model, data, sampler and devices fit together:
+  // widths, layers and fan-outs, a non-empty training split, labels.
   static std::unique_ptr<Trainer> create(std::shared_ptr<nn::Model> model, data::DatasetRef dataset,
                                          std::shared_ptr<const sample::Sampler> sampler,
                                          const TrainerConfig& config,
@@ -79,79 +78,77 @@ class Trainer {
   // Replaces the config's loss in training; empty: the config's again. Before the ranks are made:
   // Error(kBusy) once something was trained or evaluated.
   virtual void set_loss_function(LossFunction function) = 0;
-  // Replaces the config's rate and schedule, from the next step() or the next epoch on: among
-  // several processes for all. Processes that ask for different rates fail with kMismatch there.
-  // Any thread.
+  // Replaces the config's rate and schedule for all processes, from the next step() or epoch on.
+  // Processes that set different rates fail there with kMismatch. Any thread.
   virtual void set_learning_rate(double rate) noexcept = 0;
-  // Files that epochs are written to from the next start on, in place of the config's; empty: none.
+  // Files for the results of epochs, from the next start on, in place of the config's; empty: none.
   virtual void set_records(std::string jsonl_path, std::string tensorboard_folder) = 0;
 
-  // Checkpoints from the next start on; nullopt: none any more.
+  // Writes checkpoints from the next start on; nullopt: no more.
   virtual void set_checkpoints(const std::optional<CheckpointConfig>& config) = 0;
-  // Writes one now, as a folder that must not exist.
+  // Writes a checkpoint now, as a folder that must not exist.
   virtual void save(const std::string& path) = 0;
-  // Goes on from a checkpoint, or from the newest whole one of a folder of them (see
-  // find_checkpoint); returns its path. All or nothing. Where the trainer's config leaves the
-  // number of mini-batches a step open, the checkpoint's holds.
+  // Continues from a checkpoint, or from the newest complete one in a folder (see find_checkpoint);
+  // returns its path. All or nothing. If the config leaves the mini-batches per step open, the
+  // number of the checkpoint applies.
   virtual std::string load(const std::string& path) = 0;
 
-  // What the optimizer has gathered, to and from files of PyTorch's (see optim/torch_optimizer.h);
-  // the first process writes and reads. All or nothing; position, rates and weights stay.
+  // Writes or reads the optimizer's state as a PyTorch file (see optim/torch_optimizer.h), in the
+  // first process. All or nothing; position, rates and weights stay.
   virtual void save_optimizer(const std::string& path, const TorchFile& file) = 0;
   virtual void load_optimizer(const std::string& path, const TorchFile& file) = 0;
 
-  // Starts the ranks on what is left of the epochs; at once.
+  // Starts the ranks on the remaining epochs and returns at once.
   virtual void start() = 0;
-  // True when the work has ended (by itself or by stop()), false when the deadline passed. Throws a
+  // True when the work has ended (by itself or by stop()); false after the deadline. Throws a
   // rank's failure.
   virtual bool wait(const base::Deadline& deadline) = 0;
-  // Ends all ranks after the same step; start() goes on from there. Any thread.
+  // Ends all ranks after the same step; start() continues from there. Any thread.
   virtual void stop() noexcept = 0;
-  // Ends the work, as soon as the ranks have left the kernels they are in; wait() throws
-  // Error(kCancelled). Other processes have been told when it returns, or it has taken a fifth of a
-  // second. Any thread.
+  // Ends the work as soon as the ranks have left their current kernels; wait() throws
+  // Error(kCancelled). Returns when other processes have been notified, after 0.2 s at most. Any
+  // thread.
   virtual void cancel() noexcept = 0;
 
-  // One step of the plan (with the evaluation at an epoch's end). kOk with a loss (NaN where it was
-  // not finite), kEnd after the last, kPending when the deadline passed: the same call again goes
-  // on waiting.
+  // One step of the plan, with the evaluation at an epoch's end. kOk with a loss (NaN if it was not
+  // finite); kEnd after the last step; kPending after the deadline: the same call waits again.
   virtual base::Status step(const base::Deadline& deadline, double* loss) = 0;
-  // Exact metrics over one part of the split on all ranks; nullopt when the deadline passed.
+  // Exact metrics over one part of the split on all ranks; nullopt after the deadline.
   virtual std::optional<nn::Metrics> evaluate(data::SplitPart part,
                                               const base::Deadline& deadline) = 0;
 
-  // The model's result for all nodes, full neighbourhoods, on all ranks: [number of nodes, output
-  // width]; nullopt when the deadline passed.
+  // Result of the model for all nodes, with full neighborhoods, on all ranks: [number of nodes,
+  // output width]; nullopt after the deadline.
   virtual std::optional<base::Tensor> embed(const base::Deadline& deadline) = 0;
-  // The same straight into a .npy file, which the first rank writes, whole or not at all; false
-  // when the deadline passed.
+  // embed() into a .npy file that the first rank writes, whole or not at all; false after the
+  // deadline.
   virtual bool embed_to_file(const std::string& path, const base::Deadline& deadline) = 0;
 
-  // What a rank takes of a GPU of so many bytes, none of which are taken; 0: of what is free on the
-  // first rank's now, Error(kNotFound) where it has none. Nothing of a GPU is needed with a number.
-  // Any thread.
+  // Memory of a rank on an empty GPU of `gpu_bytes` bytes; 0: on the first rank's GPU with its free
+  // memory, Error(kNotFound) if the rank has none. A number needs no GPU. Any thread.
   virtual MemoryPlan memory_plan(int64_t gpu_bytes) const = 0;
 
-  // A model of its own, on the CPU, with the weights and buffers of the last step that was done; of
-  // ranks on devices those that came to the host last. Any thread, while nobody but this trainer
-  // changes the model.
+  // A new model on the CPU with weights and buffers of the last complete step; for ranks on
+  // devices, those that last came to the host. Any thread, while only this trainer changes the
+  // model.
   virtual std::unique_ptr<nn::Model> snapshot() const = 0;
 
   virtual Progress progress() const = 0;  // any thread
-  // Of the ranks of this process, and of the epoch that runs or, before its first step is done, of
-  // the one before. Any thread.
+  // Times of this process's ranks in the current epoch or, before its first step is complete, in
+  // the previous one. Any thread.
   virtual std::vector<RankTimes> rank_times() const = 0;
-  virtual bool busy() const = 0;  // something is under way; any thread
+  virtual bool busy() const = 0;  // work is running; any thread
   virtual const TrainerConfig& config() const = 0;
 };
 
-// Exact metrics of a model over one part of a split, full neighbourhoods or whole graphs, without
-// ranks.
+// Exact metrics of a model over one part of a split, with full neighborhoods or whole graphs,
+// without ranks.
 nn::Metrics evaluate_model(nn::Model& model, const data::Dataset& dataset,
                            std::span<const int64_t> ids, nn::Loss loss, base::ThreadPool& pool,
                            const base::CancelToken& cancel, const RowStorage& storage = {});
 
-// The model's result for all nodes, full neighbourhoods, without ranks; to memory or to a file.
+// Result of the model for all nodes, with full neighborhoods, without ranks; to memory or to a
+// file.
 base::Tensor embed_model(nn::Model& model, const data::Dataset& dataset,
                          const base::CancelToken& cancel, const RowStorage& storage = {});
 void embed_model_to_file(nn::Model& model, const data::Dataset& dataset, const std::string& path,

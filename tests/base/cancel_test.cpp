@@ -69,10 +69,10 @@ TEST(CancelToken, IsSharedAmongItsCopiesAndNeverGoesBack) {
   EXPECT_FALSE(other.cancelled());
   try {
     token.check("training");
-    FAIL() << "a cancelled token let work go on";
+    FAIL() << "a canceled token let work go on";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), Status::kCancelled);
-    EXPECT_STREQ(error.what(), "training was cancelled");
+    EXPECT_STREQ(error.what(), "training was canceled");
   }
 }
 

@@ -33,5 +33,23 @@ TEST(Names, ASlipIsAnsweredWithTheNameThatWasMeant) {
   EXPECT_EQ(known_names("x", known), "; there are: heads, dropout, seed");
 }
 
+TEST(Names, CaseDoesNotHideTheNameThatWasMeant) {
+  const std::array<std::string_view, 2> known{"heads", "x"};
+  EXPECT_EQ(known_names("Heads", known), "; did you mean 'heads'? There are: heads, x");
+  EXPECT_EQ(known_names("HEDS", known), "; did you mean 'heads'? There are: heads, x");
+  EXPECT_EQ(known_names("X", known), "; did you mean 'x'? There are: heads, x");
+}
+
+TEST(Names, OfEquallyNearNamesThoseWithTheSameStartAreMeant) {
+  const std::array<std::string_view, 2> known{"seed", "heads"};
+  EXPECT_EQ(known_names("hed", known), "; did you mean 'heads'? There are: seed, heads");
+  const std::array<std::string_view, 3> betas{"beta", "beta1", "beta2"};
+  EXPECT_EQ(known_names("beta3", betas),
+            "; did you mean 'beta' or 'beta1' or 'beta2'? There are: beta, beta1, beta2");
+  const std::array<std::string_view, 3> slacks{"node_slack", "edge_slack", "seed"};
+  EXPECT_EQ(known_names("ode_slack", slacks),
+            "; did you mean 'node_slack'? There are: node_slack, edge_slack, seed");
+}
+
 }  // namespace
 }  // namespace gnnmg::base

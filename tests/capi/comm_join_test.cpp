@@ -140,7 +140,7 @@ TEST_F(CommJoin, ACancelSaysWhoDidIt) {
       processes_[p].comm.reset();
     } else {
       EXPECT_FAILS(gnnmg_comm_barrier(processes_[p].comm, -1), GNNMG_ERR_ABORTED,
-                   "cancelled by process 1 on host ");
+                   "canceled by process 1 on host ");
     }
   });
 }
@@ -161,7 +161,7 @@ TEST_F(CommJoin, TheContextCancelsAJoin) {
 TEST_F(CommJoin, ACancelledJoinOfProcess0EndsThatOfTheOthers) {
   processes_[0].config.num_processes = processes_[1].config.num_processes = 3;
   std::thread other(
-      [&] { EXPECT_FAILS(join(1), GNNMG_ERR_ABORTED, "joining: process 0 was cancelled"); });
+      [&] { EXPECT_FAILS(join(1), GNNMG_ERR_ABORTED, "joining: process 0 was canceled"); });
   EXPECT_EQ(join(0, nullptr, 3000), GNNMG_PENDING);
   gnnmg_context_cancel(processes_[0].context);
   EXPECT_FAILS(until_done([&] { return join(0, nullptr, 100); }), GNNMG_ERR_CANCELLED, "joining");

@@ -220,8 +220,11 @@ TEST_F(CommTest, BadArgumentsLeaveItUsable) {
                "operation is 4");
   EXPECT_FAILS(gnnmg_comm_broadcast(end(0), wrap(ids), 1, -1), GNNMG_ERR_INVALID_ARGUMENT,
                "root is 1");
-  EXPECT_FAILS(gnnmg_comm_all_reduce(end(0), nullptr, 0, -1), GNNMG_ERR_INVALID_ARGUMENT,
-               "'tensor' is NULL");
+  EXPECT_FAILS(gnnmg_comm_all_reduce(end(0), nullptr, 0, -1), GNNMG_ERR_HANDLE, "'tensor' is NULL");
+  gnnmg_tensor* stale = wrap(ids);  // freed at once
+  EXPECT_FAILS(gnnmg_comm_all_gather(end(0), wrap(ids), &stale, -1), GNNMG_ERR_HANDLE,
+               "'outputs[0]' is no live handle of a tensor");
+  EXPECT_FAILS(gnnmg_comm_all_to_all(end(0), &stale, &stale, -1), GNNMG_ERR_HANDLE, "'inputs[0]'");
   World world(20);
   Tensor labels;
   ASSERT_OK(gnnmg_graph_export_node_tensor(world.graph, 0, "y", labels.out()));

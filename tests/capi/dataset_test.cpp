@@ -286,19 +286,13 @@ TEST(DatasetTest, WhatCannotBeOpenedSaysWhy) {
   EXPECT_OK(gnnmg_dataset_open(world.context, edges.c_str(), nullptr, dataset.out(), -1));
 }
 
-TEST(DatasetTest, SplitsAreAddedAndChosen) {
+TEST(DatasetTest, SplitsAreAdded) {
   World world(100);
   const int64_t train[] = {9, 3, 5}, validation[] = {1}, test[] = {7, 8};
   ASSERT_OK(gnnmg_dataset_add_split(world.dataset, "mine", train, 3, validation, 1, test, 2));
   EXPECT_EQ(part(world.dataset, GNNMG_PART_TRAIN), (std::vector<int64_t>{3, 5, 9}));
   ASSERT_OK(gnnmg_dataset_add_split(world.dataset, "mine", test, 2, nullptr, 0, train, 3));
   EXPECT_EQ(part(world.dataset, GNNMG_PART_TRAIN), (std::vector<int64_t>{7, 8}));
-  ASSERT_OK(gnnmg_dataset_set_split(world.dataset, "mine", 0));
-  EXPECT_EQ(part(world.dataset, GNNMG_PART_TEST), (std::vector<int64_t>{7, 8}));
-  ASSERT_OK(gnnmg_dataset_set_split(world.dataset, nullptr, 0));
-  EXPECT_EQ(part(world.dataset, GNNMG_PART_TRAIN).size(), 60u);
-  EXPECT_FAILS(gnnmg_dataset_set_split(world.dataset, "mine", 2), GNNMG_ERR_NOT_FOUND, "mine");
-  EXPECT_EQ(part(world.dataset, GNNMG_PART_TRAIN).size(), 60u);
 
   const char* name = nullptr;
   auto facts = info<gnnmg_split_info>();

@@ -122,7 +122,7 @@ static void train_with(const char* how, int process, int leaver, gnnmg_context* 
     if (strcmp(how, "trainer exit") == 0 || strcmp(how, "trainer callback") == 0)
       expect_gone(how, process, leaver, trainer);
     status = gnnmg_trainer_run(trainer, NULL, NULL, NULL);
-    if (status != GNNMG_ERR_ABORTED || strstr(gnnmg_last_error(), "cancelled") == NULL)
+    if (status != GNNMG_ERR_ABORTED || strstr(gnnmg_last_error(), "canceled") == NULL)
       give_up(how, process, "expected GNNMG_ERR_ABORTED after a cancel");
     _Exit(0);
   }
@@ -182,7 +182,7 @@ static void take_part(const char* how, int process, int leaver, int port) {
   do status = gnnmg_comm_barrier(comm, -1);
   while (status == GNNMG_OK);
   snprintf(expected, sizeof expected,
-           strcmp(how, "cancel") == 0 ? "cancelled by process %d on host "
+           strcmp(how, "cancel") == 0 ? "canceled by process %d on host "
                                       : "rank %d freed its communicator",
            leaver);
   if (status != GNNMG_ERR_ABORTED || strstr(gnnmg_last_error(), expected) == NULL)

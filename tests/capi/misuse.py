@@ -11,9 +11,6 @@ import re
 import sys
 
 
-TENSOR = "gnnmg_tensor"
-
-
 class Parameter:
     def __init__(self, text, doc, handles):
         text = " ".join(text.split())
@@ -27,7 +24,7 @@ class Parameter:
         self.stars = self.type.count("*")
         self.is_handle = self.base in handles and self.stars == 1
         if self.stars == 1:
-            self.is_out = not self.type.startswith("const") and not self.is_handle and self.base not in (TENSOR, "void")
+            self.is_out = not self.type.startswith("const") and not self.is_handle and self.base not in ("DLManagedTensorVersioned", "void")
         else:
             self.is_out = self.stars == 2 and not self.type.endswith("const*")
 
@@ -111,8 +108,6 @@ class Writer:
             return f"    {p.type} {p.name} = {special};"
         if p.is_handle:
             return f"    {p.type} {p.name} = world.live<{p.base}>();"
-        if p.base == TENSOR and p.stars == 1:
-            return f"    {p.type} {p.name} = world.tensor;"
         if p.base in self.structs and p.stars == 1:
             size = f"{p.name}_value.struct_size = sizeof {p.name}_value;"
             return f"    {p.base} {p.name}_value{{}}; {size} {p.type} {p.name} = &{p.name}_value;"
@@ -150,7 +145,7 @@ class Writer:
         for p in function.parameters:
             if p.is_out and p.stars and p.base not in self.structs and p.base != "char":
                 array = capacity and p.name != "needed"
-                if not array and not (p.base == TENSOR and p.stars == 1):
+                if not array:
                     checks.append(f"    if ({p.name} != nullptr) {{ EXPECT_FALSE(*{p.name}) << \"{p.name}\"; }}")
         return checks
 

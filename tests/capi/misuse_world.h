@@ -91,7 +91,8 @@ struct MisuseWorld {
   std::vector<const void*> all() const {
     return {parts.context.get(), parts.graph.get(), parts.dataset.get(), sampler.get(),
             loader.get(),        batch.get(),       model.get(),         optimizer.get(),
-            comms[0].get(),      trainer.get(),     server.get(),        predictor.get()};
+            comms[0].get(),      trainer.get(),     server.get(),        predictor.get(),
+            tensor.get()};
   }
 
   template <typename T>
@@ -108,6 +109,7 @@ struct MisuseWorld {
     if constexpr (std::is_same_v<T, gnnmg_trainer>) return trainer;
     if constexpr (std::is_same_v<T, gnnmg_server>) return server;
     if constexpr (std::is_same_v<T, gnnmg_predictor>) return predictor;
+    if constexpr (std::is_same_v<T, gnnmg_tensor>) return tensor;
     return nullptr;  // a sink exists only in a callback
   }
 
@@ -155,6 +157,8 @@ struct MisuseWorld {
       return make_server().get();
     } else if constexpr (std::is_same_v<T, gnnmg_predictor>) {
       return make_predictor().get();
+    } else if constexpr (std::is_same_v<T, gnnmg_tensor>) {
+      return wrap(numbers).get();
     } else {
       return stale_sink();
     }
@@ -229,6 +233,7 @@ struct MisuseWorld {
     EXPECT_OK(gnnmg_predictor_get_info(predictor, &predicting));
     EXPECT_EQ(predicting.num_ids, 100);
     EXPECT_EQ(predicting.num_calls, 0);
+    EXPECT_EQ(shape_of(tensor), std::vector<int64_t>{4});
   }
 };
 

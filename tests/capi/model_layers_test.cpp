@@ -162,7 +162,7 @@ TEST(ModelLayersTest, WhatDoesNotFitIsRefusedAndLeavesTheModelAsItWas) {
                  text);
   };
   refuse_norm(GNNMG_NORM_BATCH, "scale=2",
-              "layer 1, norm 'n': settings: scale is an option of the pair norms");
+              "layer 1, norm 'n': norm settings: scale is an option of the pair norms");
   refuse_norm(GNNMG_NORM_PAIR, "scale=-2", "scale is -2, expected");
   refuse_norm(GNNMG_NORM_LAYER, "epsilon=-1", "settings: epsilon=-1, expected a number, above 0");
   refuse_norm(GNNMG_NORM_LAYER, "epsilon=nan", "settings: epsilon=nan");

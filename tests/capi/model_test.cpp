@@ -188,7 +188,7 @@ TEST(ModelTest, WeightsGoFromOneFrameworkToTheOther) {
   ASSERT_NE(weights(back), weights(model));
   EXPECT_FAILS(gnnmg_model_load(back, folder.file("own.pth").c_str(), nullptr, -1),
                GNNMG_ERR_FORMAT, "unexpected: layers.0.fc_neigh.weight");
-  ASSERT_OK(gnnmg_model_load(back, folder.file("own.pth").c_str(), file, -1));
+  ASSERT_OK(gnnmg_model_load(back, folder.file("own.pth").c_str(), "other_framework=1", -1));
   EXPECT_EQ(weights(back), weights(model));
 
   EXPECT_FAILS(gnnmg_model_save(model, path.c_str(), "other_framework=1 first_layer=conv", -1),

@@ -136,16 +136,16 @@ TEST(PartsTest, PendingCancelledAndContinued) {
   EXPECT_EQ(files_of(folder.file("slices")), files_of(folder.file("whole")));
   gnnmg_status status = GNNMG_OK;
   for (int tries = 0; tries < 20 && status == GNNMG_OK; ++tries) {  // same reason
-    std::filesystem::remove_all(folder.file("cancelled"));
-    status = save("cancelled", 0);
+    std::filesystem::remove_all(folder.file("canceled"));
+    status = save("canceled", 0);
     if (status != GNNMG_PENDING) continue;
     gnnmg_context_cancel(world.context);
-    status = save("cancelled", -1);
+    status = save("canceled", -1);
   }
   EXPECT_EQ(status, GNNMG_ERR_CANCELLED);
-  EXPECT_FALSE(std::filesystem::exists(folder.file("cancelled/manifest.json")));
-  ASSERT_OK(save("cancelled", -1));
-  EXPECT_EQ(files_of(folder.file("cancelled")), files_of(folder.file("whole")));
+  EXPECT_FALSE(std::filesystem::exists(folder.file("canceled/manifest.json")));
+  ASSERT_OK(save("canceled", -1));
+  EXPECT_EQ(files_of(folder.file("canceled")), files_of(folder.file("whole")));
 }
 
 TEST(PartsTest, SettingsAreRefusedByName) {

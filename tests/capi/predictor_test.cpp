@@ -396,8 +396,10 @@ TEST(PredictorTest, MistakesInSettingsAreNamed) {
   refused("fanouts=", "settings: fanouts=, expected a value");
   refused("seed=-1", "seed=-1, expected an integer of 0 or more");
   refused("seed=1 fanouts=4,3 seed=2", "settings: seed is given twice");
+  refused("seed=3", "seed=3 has an effect only with fanouts");
   refused("task=classes", "task=classes, expected one of none, multiclass, binary, regression");
-  ASSERT_OK(gnnmg_predictor_create(model, world.dataset, "  seed=3\n", predictor.out()));
+  ASSERT_OK(
+      gnnmg_predictor_create(model, world.dataset, "  fanouts=4,3\tseed=3\n", predictor.out()));
 }
 
 TEST(PredictorTest, OtherFeaturesAreNamed) {

@@ -97,6 +97,21 @@ TEST_F(ServedTest, TrainsToTheWeightsOfTheWhole) {
   }
 }
 
+TEST_F(ServedTest, ASelectedSplitOutlivesTheFirstDataSet) {
+  serve({0, 1, 2});
+  World whole, world;
+  whole.graph.reset();
+  ASSERT_OK(gnnmg_dataset_open(whole.context, path().c_str(), nullptr, whole.dataset.out(), -1));
+  ASSERT_OK(open(world));
+  for (World* w : {&whole, &world}) {
+    ASSERT_OK(gnnmg_dataset_add_folds(w->dataset, "folds", "held_out=test"));
+    Dataset fold;
+    ASSERT_OK(gnnmg_dataset_select_split(w->dataset, "folds", 9, fold.out()));
+    w->dataset = std::move(fold);
+  }
+  EXPECT_EQ(trained(world, 1, GNNMG_PLAN_GLOBAL), trained(whole, 1, GNNMG_PLAN_GLOBAL));
+}
+
 TEST_F(ServedTest, ADataSetThatIsNotDividedIsServedToo) {
   World whole;
   const std::string own = folder_.file("own");

@@ -115,7 +115,7 @@ TEST_F(ServerTest, OthersThanThisMachineNeedATokenAndTls) {
 
 TEST_F(ServerTest, WhatCannotBeServed) {
   Server server;
-  EXPECT_FAILS(create(server, "127.0.0.1:0", nullptr, {3}), GNNMG_ERR_RANGE, "expected 0 to 2");
+  EXPECT_FAILS(create(server, "127.0.0.1:0", nullptr, {3}), GNNMG_ERR_NOT_FOUND, "expected 0 to 2");
   EXPECT_FAILS(create(server, "127.0.0.1:0", nullptr, {1, 1}), GNNMG_ERR_INVALID_ARGUMENT, "twice");
   EXPECT_FAILS(create(server, "graph-1"), GNNMG_ERR_INVALID_ARGUMENT, "a host and a port");
   const auto of = [&](const std::string& folder) {

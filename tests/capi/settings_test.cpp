@@ -368,7 +368,7 @@ TEST_F(Settings, UnknownNames) {
   for (const std::string& subject : kSubjects) {
     if (kWithoutText.contains(subject)) continue;
     const std::string name = list(subject)[0].name;
-    refused(subject, "nonsense=1", "settings: unknown name 'nonsense'; there are: ");
+    refused(subject, "nonsense=1", subject + " settings: unknown name 'nonsense'; there are: ");
     refused(subject, "Seed_of_all=1", name);
     refused(subject, name + "x=1", "did you mean '" + name + "'?");
   }
@@ -380,7 +380,7 @@ TEST_F(Settings, TextsThatAreNoSettings) {
     if (kWithoutText.contains(subject)) continue;
     const Setting first = list(subject)[0];
     const std::string word = first.name + "=1";
-    refused(subject, word + " " + word, "settings: " + first.name + " is given twice");
+    refused(subject, word + " " + word, subject + " settings: " + first.name + " is given twice");
     refused(subject, first.name, "expected name=value");
     refused(subject, "=1", "expected name=value");
     refused(subject, first.name + " = 1", "expected name=value");
@@ -406,7 +406,7 @@ TEST_F(Settings, WrongValues) {
     for (const Setting& setting : list(subject))
       for (const std::string& value : wrong.at(setting.type)) {
         const std::string word = setting.name + "=" + value;
-        refused(subject, word, "settings: " + word + ", expected ");
+        refused(subject, word, subject + " settings: " + word + ", expected ");
       }
   }
 }
@@ -430,7 +430,7 @@ TEST_F(Settings, ValuesOutOfRange) {
         std::ostringstream word;
         word.precision(17);
         word << setting.name << '=' << value;
-        refused(subject, word.str(), "settings: " + setting.name);
+        refused(subject, word.str(), subject + " settings: " + setting.name);
         ++refusals;
       }
     }
@@ -484,17 +484,99 @@ TEST_F(Settings, HopsWithoutFanouts) {
 
 // A setting that the others leave without effect is a mistake, unless it is the default.
 TEST_F(Settings, WithoutEffect) {
-  for (const char* word :
-       {"momentum=0.5", "nesterov=1", "alpha=0.5", "centered=1", "dampening=0.5",
-        "optimizer=sgd beta1=0.5", "optimizer=sgd epsilon=0.001", "optimizer=adagrad amsgrad=1"}) {
-    refused("optimizer", word, "has no effect with the other settings");
-    refused("trainer", word, "has no effect with the other settings");
+  const auto without_effect = [&](const std::string& subject, const std::string& words,
+                                  const std::string& condition) {
+    const std::string last = words.substr(words.rfind(' ') + 1);
+    refused(subject, words,
+            subject + " settings: " + last + " has an effect only " + condition + "; leave it out");
+  };
+  for (const std::string subject : {"optimizer", "trainer"}) {
+    without_effect(subject, "momentum=0.5", "with optimizer=sgd or rmsprop");
+    without_effect(subject, "nesterov=1", "with optimizer=sgd");
+    without_effect(subject, "dampening=0.5", "with optimizer=sgd");
+    without_effect(subject, "alpha=0.5", "with optimizer=rmsprop");
+    without_effect(subject, "centered=1", "with optimizer=rmsprop");
+    without_effect(subject, "optimizer=sgd beta1=0.5", "with optimizer=adam or adamw");
+    without_effect(subject, "optimizer=adagrad amsgrad=1", "with optimizer=adam or adamw");
+    without_effect(subject, "optimizer=sgd epsilon=0.001",
+                   "with optimizer=adam, adamw, rmsprop or adagrad");
   }
-  for (const char* word : {"focal_gamma=3", "huber_delta=2", "schedule_factor=0.25",
-                           "schedule_step_epochs=5", "schedule=step schedule_patience=3"})
-    refused("trainer", word, "has no effect with the other settings");
+  without_effect("trainer", "focal_gamma=3", "with loss=focal");
+  without_effect("trainer", "huber_delta=2", "with loss=huber");
+  without_effect("trainer", "schedule_factor=0.25", "with schedule=step or plateau");
+  without_effect("trainer", "schedule_step_epochs=5", "with schedule=step");
+  without_effect("trainer", "schedule_minimum=0.5", "with schedule=cosine, step or plateau");
+  without_effect("trainer", "schedule=step schedule_patience=3", "with schedule=plateau");
+  without_effect("split", "validation_per_class=3", "with train_per_class");
+  for (const char* word : {"train_fraction=0.5", "validation_fraction=0.5", "numpy_legacy=1"})
+    without_effect("split", std::string("train_per_class=2 ") + word, "without train_per_class");
+  for (const char* word : {"passes=3", "refine_passes=3", "node_slack=2"})
+    without_effect("parts", std::string("method=hash ") + word,
+                   word[0] == 'p' ? "with method=cluster and without `given`"
+                                  : "with method=cluster or metis and without `given`");
+  without_effect("parts", "method=range seed=3",
+                 "with method=cluster, metis or hash and without `given`");
+  without_effect("parts", "fanouts=none batch_size=3", "with fanouts");
+  without_effect("predictor", "seed=3", "with fanouts");
+  for (const char* word : {"dict=model", "partial=1"})
+    without_effect("model_file", word,
+                   word[0] == 'd' ? "when a file is loaded" : "when weights are loaded");
   call("optimizer", "optimizer=sgd momentum=0.5 nesterov=1");
   EXPECT_EQ(status_, GNNMG_OK) << gnnmg_last_error();
+}
+
+TEST_F(Settings, WithoutEffectOnAFile) {
+  const Model model = world_.make_model();
+  const std::string weights = folder_.file("w.safetensors"), state = folder_.file("o.pth");
+  ASSERT_OK(gnnmg_model_save(model, weights.c_str(), nullptr, -1));
+  const auto load = [&](const char* text) {
+    return gnnmg_model_load(model, weights.c_str(), text, -1);
+  };
+  EXPECT_FAILS(load("first_layer=conv1"), GNNMG_ERR_INVALID_ARGUMENT, "when weights are saved");
+  EXPECT_FAILS(load("torch_modules=1"), GNNMG_ERR_INVALID_ARGUMENT,
+               "when weights are saved, and for optimizers");
+  EXPECT_FAILS(load("loaded_names=1"), GNNMG_ERR_INVALID_ARGUMENT, "when weights are saved");
+  EXPECT_OK(load("partial=1"));
+  Optimizer optimizer;
+  ASSERT_OK(gnnmg_optimizer_create(model, nullptr, optimizer.out()));
+  EXPECT_FAILS(gnnmg_optimizer_save(optimizer, state.c_str(), "dict=state", -1),
+               GNNMG_ERR_INVALID_ARGUMENT, "model_file settings: dict=state has an effect only");
+  EXPECT_FAILS(gnnmg_optimizer_save(optimizer, state.c_str(), "first_layer=conv1", -1),
+               GNNMG_ERR_INVALID_ARGUMENT, "when weights are saved");
+  EXPECT_OK(gnnmg_optimizer_save(optimizer, state.c_str(), "torch_modules=1", -1));
+  EXPECT_FAILS(gnnmg_optimizer_load(optimizer, state.c_str(), "partial=1", -1),
+               GNNMG_ERR_INVALID_ARGUMENT, "when weights are loaded");
+}
+
+// Options for one format and a file of another.
+TEST_F(Settings, WithoutEffectOnAFormat) {
+  const std::string graph = folder_.write("one.graph", "3 2\n2\n1 3\n2\n"),
+                    matrix = folder_.write("matrix.mtx",
+                                           "%%MatrixMarket matrix coordinate pattern general\n"
+                                           "3 3 2\n1 2\n2 3\n");
+  const std::string edges = folder_.write("edges.txt", "0 1\n1 2\n2 0\n2 1\n");
+  const auto refuse = [&](const std::string& path, const char* text, const std::string& why) {
+    Dataset dataset;
+    EXPECT_FAILS(gnnmg_dataset_open(world_.context, path.c_str(), text, dataset.out(), -1),
+                 GNNMG_ERR_INVALID_ARGUMENT, "dataset settings: " + why);
+  };
+  const std::string only_edges = " has an effect only with format=edges, and ";
+  refuse(graph, "relabel=1",
+         "relabel" + only_edges + graph + " has the format metis; leave it out");
+  refuse(matrix, "separator=;",
+         "separator" + only_edges + matrix + " has the format matrix_market; leave it out");
+  refuse(matrix, "num_nodes=9", "num_nodes" + only_edges);
+  refuse(matrix, "source_column=1 target_column=0", "source_column" + only_edges);
+  refuse(matrix, "header_lines=1", "header_lines" + only_edges);
+  refuse(edges, "degree_features=1", "degree_features has an effect only with format=gin or tu");
+  refuse(edges, "sum_duplicates=1",
+         "sum_duplicates has an effect only with format=planetoid, plain or shchur");
+  refuse(edges, "map_files=0", "map_files has an effect only with format=gnnmg or parts");
+  refuse(edges, "round_values=1",
+         "round_values has no effect with format=edges, matrix_market or metis");
+  const std::string own = folder_.file("own");
+  ASSERT_OK(gnnmg_dataset_save(world_.dataset, own.c_str(), -1));
+  refuse(own, "undirected=1", "undirected has no effect with format=gnnmg or parts");
 }
 
 TEST_F(Settings, ContextAndCommOfZeros) {
@@ -557,8 +639,9 @@ TEST_F(Settings, DataSetsOfGenerators) {
   EXPECT_FAILS(generate("planted", "train_fractoin=0.5"), GNNMG_ERR_INVALID_ARGUMENT,
                "did you mean 'train_fraction'?");
   EXPECT_FAILS(generate("planted", "train_fraction=2"), GNNMG_ERR_INVALID_ARGUMENT,
-               "settings: train_fraction=2, expected a number, 0 to 1");
-  EXPECT_FAILS(generate("planted", "noise=-1"), GNNMG_ERR_INVALID_ARGUMENT, "settings: noise=-1");
+               "planted settings: train_fraction=2, expected a number, 0 to 1");
+  EXPECT_FAILS(generate("planted", "noise=-1"), GNNMG_ERR_INVALID_ARGUMENT,
+               "planted settings: noise=-1");
   EXPECT_EQ(made.get(), nullptr);
 }
 
@@ -573,7 +656,7 @@ TEST_F(Settings, Separators) {
   EXPECT_OK(open("format=edges separator=auto"));
   EXPECT_EQ(open("format=edges separator=;"), GNNMG_ERR_FORMAT);
   EXPECT_FAILS(open("separator=::"), GNNMG_ERR_INVALID_ARGUMENT,
-               "settings: separator=::, expected a separator");
+               "dataset settings: separator=::, expected a separator");
 }
 
 TEST_F(Settings, FormatsHaveReaders) {
@@ -605,7 +688,7 @@ TEST_F(Settings, QuotedPaths) {
   EXPECT_THAT(gnnmg_last_error(), HasSubstr(path));
   EXPECT_FAILS(gnnmg_dataset_open_served(world_.context, "127.0.0.1:1", nullptr, nullptr,
                                          "tls_certificate=/a b/c.pem", dataset.out(), -1),
-               GNNMG_ERR_INVALID_ARGUMENT, "settings: 'b/c.pem', expected name=value");
+               GNNMG_ERR_INVALID_ARGUMENT, "served settings: 'b/c.pem', expected name=value");
 }
 
 TEST_F(Settings, TimesAndTypesOfBatches) {

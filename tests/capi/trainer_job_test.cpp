@@ -335,7 +335,7 @@ TEST_F(TrainerJob, ACancelledStart) {
       ASSERT_OK(gnnmg_trainer_start(own.trainer, nullptr, nullptr, nullptr));
       EXPECT_EQ(gnnmg_trainer_wait(own.trainer, 100), GNNMG_PENDING);
       gnnmg_trainer_cancel(own.trainer);
-      EXPECT_FAILS(gnnmg_trainer_wait(own.trainer, -1), GNNMG_ERR_CANCELLED, "cancelled");
+      EXPECT_FAILS(gnnmg_trainer_wait(own.trainer, -1), GNNMG_ERR_CANCELLED, "canceled");
       cancelled = true;
     } else {
       EXPECT_TRUE(eventually([&] { return cancelled.load(); }));

@@ -307,7 +307,7 @@ TEST(TrainerTest, EpochsAreReportedOnTheThreadThatWaits) {
       rank.compute_seconds + rank.reduce_seconds + rank.optimizer_seconds + rank.idle_seconds,
       rank.seconds, 1e-9);
   EXPECT_GE(rank.idle_seconds, rank.wait_seconds - 1e-9);
-  EXPECT_FAILS(gnnmg_trainer_get_rank_info(trainer, -1, &rank), GNNMG_ERR_RANGE, "index");
+  EXPECT_FAILS(gnnmg_trainer_get_rank_info(trainer, -1, &rank), GNNMG_ERR_NOT_FOUND, "index");
   auto plan = info<gnnmg_memory_info>();
   EXPECT_FAILS(gnnmg_trainer_get_memory_info(trainer, 0, &plan), GNNMG_ERR_NOT_FOUND,
                "works on the CPU");

@@ -200,7 +200,7 @@ TEST(Control, ACancelIsNotTheEndOfTheJob) {
             ++given_up;
             cancel.join();
             EXPECT_EQ(outcome.status, self == canceller ? Status::kCancelled : Status::kAborted);
-            EXPECT_THAT(outcome.text, HasSubstr("was cancelled"));
+            EXPECT_THAT(outcome.text, HasSubstr("was canceled"));
             if (self != canceller) {
               EXPECT_THAT(outcome.text, HasSubstr(base::text("process ", canceller, " on host")));
             }
@@ -250,7 +250,7 @@ TEST(Control, WhatFollowsIsOverForAll) {
           attempt([&] { job->gather("saved", "", wait, comm::Ending::kForAll); });
       ++given_up;
       EXPECT_EQ(outcome.status, self == canceller ? Status::kCancelled : Status::kAborted);
-      EXPECT_THAT(outcome.text, HasSubstr("was cancelled"));
+      EXPECT_THAT(outcome.text, HasSubstr("was canceled"));
       EXPECT_LT(outcome.seconds, 10.0);
       job->gather("save", "", within_ms(60'000));
       job->shutdown(within_ms(60'000));

@@ -101,7 +101,7 @@ TEST_F(GlooFault, CancelReturnsAtOnceAndCallsOffThePeers) {
       EXPECT_LT(after[0], kAtOnce);
       for (int r = 1; r < world; ++r) {
         EXPECT_EQ(outcomes[r].status, Status::kAborted) << r;
-        EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was cancelled"));
+        EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was canceled"));
         if (r < world - 1) {
           EXPECT_LT(after[r], kAtOnce);
         }

@@ -104,7 +104,7 @@ TEST(GroupState, CancelEndsOneAndCallsOffTheOthers) {
   EXPECT_EQ(own.first, Status::kCancelled);
   EXPECT_LT(seconds, 5);
   EXPECT_EQ(peer.first, Status::kAborted);
-  EXPECT_THAT(peer.second, HasSubstr("rank 0 was cancelled"));
+  EXPECT_THAT(peer.second, HasSubstr("rank 0 was canceled"));
 }
 
 // A rank that comes after the end must not complete an operation for other processes.

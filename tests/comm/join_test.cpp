@@ -228,7 +228,7 @@ TEST_F(Join, CancelReturnsAtOnce) {
     canceller.join();
     EXPECT_EQ(outcome.status, Status::kCancelled);
     EXPECT_LT(after, 10.0);
-    std::printf("[ FIGURE   ] joining cancelled: %.0f ms\n", 1e3 * after);
+    std::printf("[ FIGURE   ] joining canceled: %.0f ms\n", 1e3 * after);
   }
 }
 

@@ -328,7 +328,7 @@ TEST_P(NcclFault, CancelReturnsAtOnceAndCallsOffThePeers) {
         EXPECT_LT(after[r], kAtOnce);
         if (r > 0) {
           EXPECT_EQ(outcomes[r].status, Status::kAborted);
-          EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was cancelled"));
+          EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was canceled"));
         }
       }
       quickest = std::min(quickest, after[0]);
@@ -465,7 +465,7 @@ TEST_P(NcclFault, AbortAndCancelWhileTheRanksConnect) {
       EXPECT_LT(outcomes[r].seconds, kAtOnce) << outcomes[r].text;
       EXPECT_EQ(outcomes[r].status, cancels && r == 0 ? Status::kCancelled : Status::kAborted)
           << "round " << round << ", rank " << r << ": " << outcomes[r].text;
-      EXPECT_THAT(outcomes[r].text, HasSubstr(cancels ? "cancelled" : "enough"));
+      EXPECT_THAT(outcomes[r].text, HasSubstr(cancels ? "canceled" : "enough"));
     }
     expect_clean();
   }

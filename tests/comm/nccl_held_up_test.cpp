@@ -85,7 +85,7 @@ TEST_P(NcclHeldUp, UntilItIsCancelled) {
   canceller.join();
   for (const Outcome& outcome : outcomes) {
     EXPECT_EQ(outcome.status, Status::kAborted) << outcome.text;
-    EXPECT_THAT(outcome.text, HasSubstr("was cancelled"));
+    EXPECT_THAT(outcome.text, HasSubstr("was canceled"));
   }
   expect_clean();
 }

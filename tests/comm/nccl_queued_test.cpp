@@ -276,7 +276,7 @@ TEST_P(NcclQueuedLater, ACancelIsHeardWhileAKernelHangs) {
   EXPECT_EQ(outcomes[0].status, Status::kCancelled) << outcomes[0].text;
   for (int r = 1; r < world; ++r) {
     EXPECT_EQ(outcomes[r].status, Status::kAborted) << outcomes[r].text;
-    EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was cancelled"));
+    EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was canceled"));
   }
   expect_clean();
 }

@@ -154,10 +154,10 @@ TEST(Processes, CancelEndsAll) {
     EXPECT_EQ(own[0].status, "ERR_CANCELLED");
     EXPECT_LE(own[0].at_ms - at, 1000);  // well before the late rank comes
     quickest = std::min(quickest, own[0].at_ms - at);
-    figure("cancelled caller", own[0].at_ms - at);
+    figure("canceled caller", own[0].at_ms - at);
     for (const End& end : finish(job[1])) {
       EXPECT_EQ(end.status, "ERR_ABORTED");
-      EXPECT_THAT(end.text, HasSubstr("rank 0 was cancelled"));
+      EXPECT_THAT(end.text, HasSubstr("rank 0 was canceled"));
       if (end.rank == 1) {  // rank 2 enters a communicator that has ended
         EXPECT_LE(end.at_ms - at, kSoon);
         figure("aborted peer", end.at_ms - at);

@@ -274,7 +274,7 @@ TEST_F(PartDataset, AnUndividedDataSetIsPartZeroOfOne) {
                          whole_->num_classes);
   data::save_dataset(*whole, folder_.file("own"));
   const auto held = dist::hold_parts(folder_.file("own"), {});
-  EXPECT_EQ(test::status_of([&] { held->read(1); }), base::Status::kRange);
+  EXPECT_EQ(test::status_of([&] { held->read(1); }), base::Status::kNotFound);
   sample::NeighborConfig config;
   config.fanouts = {5, -1};
   config.edge_ids = true;
@@ -313,7 +313,7 @@ TEST_F(PartDataset, AnUndividedDataSetIsPartZeroOfOne) {
 
 TEST_F(PartDataset, PartsThatThereAreNotAreNamed) {
   for (const int32_t part : {-1, kParts})
-    EXPECT_EQ(test::status_of([&] { open({part}); }), base::Status::kRange);
+    EXPECT_EQ(test::status_of([&] { open({part}); }), base::Status::kNotFound);
 }
 
 // Mini-batches of the own part hit the rows kept by the formula's hotness as often as the log

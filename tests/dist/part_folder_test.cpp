@@ -143,8 +143,8 @@ TEST_F(PartFolder, WithoutEdgeIdsNoneAreInvented) {
 
 TEST_F(PartFolder, SaysWhatIsWrong) {
   using testing::HasSubstr, testing::Pair;
-  EXPECT_THAT(failure(kFolderParts), Pair(Status::kRange, HasSubstr("expected 0 to 2")));
-  EXPECT_THAT(failure(-1), Pair(Status::kRange, HasSubstr("part -1")));
+  EXPECT_THAT(failure(kFolderParts), Pair(Status::kNotFound, HasSubstr("expected 0 to 2")));
+  EXPECT_THAT(failure(-1), Pair(Status::kNotFound, HasSubstr("part -1")));
   const std::string sources = folder() + "/part-0001/edge-edge.indices.npy";
   const auto size = std::filesystem::file_size(sources);
   std::fstream(sources, std::ios::in | std::ios::out).seekp(static_cast<int64_t>(size) - 3) << '\7';
@@ -159,7 +159,7 @@ TEST_F(PartFolder, SaysWhatIsWrong) {
   EXPECT_THAT(failure(2), Pair(Status::kFormat, HasSubstr("not complete")));
 }
 
-// Folders without parts: the error says what each holds, and what to do.
+// Folders without parts: the error names their contents and the remedy.
 TEST_F(PartFolder, SaysWhatLiesThereInstead) {
   using testing::AllOf, testing::HasSubstr, testing::Pair;
   const auto failure = [](const std::string& folder) {

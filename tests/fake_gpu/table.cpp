@@ -97,7 +97,7 @@ class Pinned final : public cuda::PinnedMemory {
   };
   std::mutex mutex_;
   std::map<uint8_t*, Range> pinned_;  // keyed by first byte
-  int64_t num_allocated_ = 0;         // by allocate() and not released
+  int64_t num_allocated_ = 0;         // blocks of allocate() that are not released
   bool refusing_ = false;
 };
 

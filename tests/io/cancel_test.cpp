@@ -52,7 +52,7 @@ void expect_cancelled(const base::CancelToken& token, F&& body) {
     ADD_FAILURE() << "read to its end";
   } catch (const base::Error& error) {
     EXPECT_EQ(error.status(), Status::kCancelled) << error.what();
-    EXPECT_STREQ(error.what(), "reading was cancelled");
+    EXPECT_STREQ(error.what(), "reading was canceled");
   }
 }
 

@@ -289,7 +289,7 @@ TEST(Loader, CancelEndsAWaitAndStaysUntilTheNextEpoch) {
     loader.cancel();
   });
   for (int i = 0; i < 2; ++i)
-    EXPECT_EQ(status_of([&] { loader.next({}); }, "cancelled"), Status::kCancelled);
+    EXPECT_EQ(status_of([&] { loader.next({}); }, "canceled"), Status::kCancelled);
   canceller.join();
   gate.open();
   loader.start_epoch(1);

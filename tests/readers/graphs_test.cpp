@@ -146,16 +146,16 @@ TEST_F(Graphs, GinRefused) {
   refuse_gin("0\n", {"line 1", "the number of graphs 0, expected 1 or more"}, Status::kRange);
   refuse_gin("1 2\n", {"line 1", "the end of the line, found \"2\""});
   refuse_gin("2\n1 0\n0 0\n", {"ends at line 3", "graph 1 of 2"});
-  refuse_gin("1\n0 0\n", {"line 2", "the number of nodes 0"}, Status::kRange);
+  refuse_gin("1\n0 0\n", {"no graph has a node"});
   refuse_gin("1\n1\n0 0\n", {"line 2", "the line ends, expected the label"});
   refuse_gin("1\n1 a\n0 0\n", {"line 2", "the label \"a\", expected an integer"});
   refuse_gin("1\n1 0.5\n0 0\n", {"line 2", "the label \"0.5\""});
   refuse_gin("1\n1 0 0\n0 0\n", {"line 2", "found \"0\""});
   refuse_gin("1\n2 0\n0 1 1\n", {"ends at line 3", "node 1 of 2 of graph 0"});
-  refuse_gin("1\n2 0\n0 1 1\n0 1 2\n", {"line 4", "the neighbour 2, expected 0 to 1"},
+  refuse_gin("1\n2 0\n0 1 1\n0 1 2\n", {"line 4", "the neighbor 2, expected 0 to 1"},
              Status::kRange);
-  refuse_gin("1\n2 0\n0 1 -1\n0 0\n", {"line 3", "the neighbour -1"}, Status::kRange);
-  refuse_gin("1\n2 0\n0 2 1\n0 0\n", {"line 3", "the line ends, expected the neighbour"});
+  refuse_gin("1\n2 0\n0 1 -1\n0 0\n", {"line 3", "the neighbor -1"}, Status::kRange);
+  refuse_gin("1\n2 0\n0 2 1\n0 0\n", {"line 3", "the line ends, expected the neighbor"});
   refuse_gin("1\n2 0\n0 1 1 1\n0 0\n",
              {"line 4", "0 attributes after the neighbors, expected 1, as the first node has"});
   refuse_gin("1\n2 0\n0 0\n0 0 1\n", {"line 4", "the end of the line, found \"1\""});
@@ -174,9 +174,9 @@ TEST_F(Graphs, GinRefused) {
 TEST_F(Graphs, GinIsKnownByItsFirstThreeLines) {
   EXPECT_TRUE(looks_like_gin(kGin));
   EXPECT_TRUE(looks_like_gin("1\n2 0\n0 1 1 0.5 -2\n0 1 0"));
-  EXPECT_FALSE(looks_like_gin("1\n1 0\n0 9223372036854775807 1\n"))
-      << "a degree without neighbours";
+  EXPECT_FALSE(looks_like_gin("1\n1 0\n0 9223372036854775807 1\n")) << "a degree without neighbors";
   EXPECT_FALSE(looks_like_gin("3\n0 1\n1 2\n2 0\n")) << "a count and edges";
+  EXPECT_FALSE(looks_like_gin("2\n0 1 0.5\n1 2 0.5\n")) << "a count and edges with weights";
   EXPECT_FALSE(looks_like_gin("1\n2 0"));
   // Packed, too, by itself and in its folder.
   const std::string packed = dir_.write("gz/set.txt.gz", gzip(kGin));
@@ -188,7 +188,18 @@ TEST_F(Graphs, GinGraphsWithoutNodes) {
   const DatasetRef dataset = gin("3\n1 0\n0 0\n0 4\n1 0\n0 0\n");
   EXPECT_EQ(values<int64_t>(dataset->graph_ptr), (Ids{0, 1, 1, 2}));
   EXPECT_EQ(values<int64_t>(*dataset->labels()), (Ids{0, 1, 0}));
-  refuse_gin("2\n0 1\n0 2\n", {"line 2", "the number of nodes 0, expected 1"}, Status::kRange);
+  refuse_gin("2\n0 1\n0 2\n", {"no graph has a node"});
+}
+
+TEST_F(Graphs, GinWhoseFirstGraphsAreWithoutNodes) {
+  const std::string text = "3\n0 5\n0 4\n2 5\n0 1 1\n0 1 0\n";
+  EXPECT_TRUE(looks_like_gin(text));
+  const DatasetRef dataset = opener_.open(dir_.write("set.txt", text));
+  EXPECT_EQ(values<int64_t>(dataset->graph_ptr), (Ids{0, 0, 0, 2}));
+  EXPECT_EQ(values<int64_t>(*dataset->labels()), (Ids{1, 0, 1}));
+  EXPECT_EQ(values<int64_t>(gin("2\n0 1\n1 2\n2 0\n")->graph_ptr), (Ids{0, 0, 1}));
+  expect_error(Status::kFormat, {"may be edges after a count", "format=gin", "header_lines=1"},
+               [&] { opener_.open(dir_.write("pairs.txt", "2\n0 1\n1 2\n2 0\n")); });
 }
 
 TEST_F(Graphs, DamagedGinIsNoListOfEdges) {
@@ -205,7 +216,7 @@ TEST_F(Graphs, DamagedGinIsNoListOfEdges) {
   refused("1\n2x 0\n0 1 1\n0 1 0\n", {"line 2", "the number of nodes \"2x\""});
   refused("1\n2 0\n0 q 1\n0 1 0\n", {"line 3", "the degree \"q\""});
   refused("1\n2 0\n0 2 1\n0 1 0\n", {"line 3", "the line ends"});
-  refused("7\n0 1\n", {"line 2", "the number of nodes 0", "header_lines"});
+  refused("7\n0 1\n", {"ends at line 2", "graph 1 of 7", "header_lines"});
   refused(std::string("1\n2 \0\n0 1 1\n0 1 0\n", 18), {"line 2", "NUL byte at column 3"});
   OpenOptions options;
   options.header = 1;

@@ -332,11 +332,11 @@ TEST_F(LegalWays, Ogb) {
 
     std::array<Ids, 3> parts;
     for (int64_t i = 0; i < samples; ++i) parts[static_cast<size_t>(dice.below(3))].push_back(i);
-    const char* names[] = {"train", "valid", "test"};
+    const char* names[] = {"train", dice.coin() ? "valid" : "val", "test"};
     if (dice.coin()) {
       std::filesystem::create_directories(folder(way) + "/split/mine");
       split_dict(Python3(2, dice.coin()),
-                 {{"train", parts[0]}, {"valid", parts[1]}, {"test", parts[2]}}, dice,
+                 {{names[0], parts[0]}, {names[1], parts[1]}, {names[2], parts[2]}}, dice,
                  folder(way) + "/split/mine/split_dict.pt");
     } else {
       for (int part = 0; part < 3; ++part)

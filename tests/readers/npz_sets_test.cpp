@@ -173,7 +173,7 @@ TEST_F(NpzSets, SplitsTwiceOrOfTwoKinds) {
                  {"array \"val_mask\": a mask beside lists of ids"});
 }
 
-// As PyG has several splits: a column each, of bools or of 0 and 1.
+// Several splits in PyG's form: a column for each, of bools or of 0 and 1.
 TEST_F(NpzSets, MasksWithAColumnASplit) {
   const auto expect_splits = [&](const Arrays& arrays) {
     const DatasetRef dataset = open(arrays);

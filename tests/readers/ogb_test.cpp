@@ -329,6 +329,17 @@ TEST_F(Ogb, BadSplits) {
             std::string::npos);
 }
 
+TEST_F(Ogb, ValidationPartsOfOtherNames) {
+  for (const char* name : {"val", "validation"}) {
+    put_tables();
+    remove("split/time/valid.csv.gz");
+    put(base::text("split/time/", name, ".csv.gz"), "1\n");
+    EXPECT_EQ(values<int64_t>(open()->splits.at(0).ids[1]), (std::vector<int64_t>{1})) << name;
+    remove(base::text("split/time/", name, ".csv.gz"));
+  }
+  expect_refused({"split/time/valid.csv.gz", "open"}, Status::kNotFound);
+}
+
 TEST_F(Ogb, NamesWithNul) {
   put_archives();
   std::string archive = test::slurp(path() + "/raw/data.npz");

@@ -347,7 +347,7 @@ TEST_F(Planetoid, TrainingLabelsThatDisagree) {
 
 TEST_F(Planetoid, GraphsThatDisagree) {
   put("graph", finish(pickles::dict_of_lists({{0, {1}}, {1, {9}}})));
-  expect_refused({"ind.tiny.graph", "neighbours of node 1", "node 9", "0 to 1"}, Status::kRange);
+  expect_refused({"ind.tiny.graph", "neighbors of node 1", "node 9", "0 to 1"}, Status::kRange);
   put("graph", finish(pickles::dict_of_lists({{0, {1}}, {5, {0}}})));
   expect_refused({"ind.tiny.graph", "entry 1", "node 5"}, Status::kRange);
   put("graph", finish(pickles::dict_of_lists({{0, {}}, {0, {}}})));

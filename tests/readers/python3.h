@@ -1,5 +1,5 @@
 // Writes pickles as Python 3 writes them: protocols 0 to 5, with the names of NumPy 1 and 2 and of
-// old and new SciPy. Apart from pickles.h, which writes what Python 2 wrote.
+// old and new SciPy. pickles.h has Python 2's.
 #pragma once
 
 #include <cstdint>

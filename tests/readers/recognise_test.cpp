@@ -80,6 +80,13 @@ TEST_F(Recognise, TablesOfSparkAndHadoop) {
   EXPECT_EQ(found("reduced"), "edges reduced/part-r-00000");
   dir_.write("reduced/part-r-00001", "1\t2\n");
   expect_error(Status::kFormat, {"found 2 parts of one table"}, [&] { found("reduced"); });
+  dir_.write("columns/part-00000.parquet", std::string("PAR1\x15\0", 6));
+  dir_.write("columns/part-00001.parquet", std::string("PAR1\x15\0", 6));
+  dir_.write("columns/_SUCCESS", "");
+  expect_error(Status::kFormat,
+               {"part-00000.parquet is a Parquet file, which is not read; write it as text: "
+                "pandas.read_parquet(file)"},
+               [&] { found("columns"); });
   dir_.write("odd/part-a.csv", "0 1\n");
   dir_.write("odd/part-b.csv", "0 1\n");
   expect_error(Status::kFormat, {"found part-a.csv, part-b.csv"}, [&] { found("odd"); });

@@ -107,7 +107,7 @@ TEST_F(TextGraph, MatrixMarketRefused) {
   refused(coordinate + "pattern general\n", {"ends before the line of sizes"});
   refused(coordinate + "pattern general\n999999999 999999999 0\n", {"999999999 nodes"},
           Status::kRange);
-  refused(kSymmetric, {"is a Matrix Market file; its format is matrix-market"}, Status::kFormat,
+  refused(kSymmetric, {"is a Matrix Market file; its format is matrix_market"}, Status::kFormat,
           "graph.txt", "edges");
 }
 

@@ -88,7 +88,7 @@ struct ListStyle {
   std::string gap = " ";  // blanks between columns, the same in a whole file
   std::string end_of_line = "\n";
   bool header = false, weights = false, names = false, quotes = false, decimal_comma = false;
-  std::vector<std::string> columns;  // by position: "s", "t", "w", "n" (a note), "i" (an index)
+  std::vector<std::string> columns;  // kinds in order: "s", "t", "w", "n" (a note), "i" (an index)
 };
 
 ListStyle random_style(Dice& dice, bool header) {

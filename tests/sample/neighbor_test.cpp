@@ -195,10 +195,10 @@ TEST(Neighbor, DegreesEndWhere32BitsEnd) {
       continue;
     }
     EXPECT_EQ(status_of([&] { sample::make_neighbor_sampler(graph, config); },
-                        "node 1 has 4294967296 neighbours"),
+                        "node 1 has 4294967296 neighbors"),
               base::Status::kUnsupported);
     EXPECT_EQ(status_of([&] { sample::sample_neighbors(*graph, seeds, 5, true, {}, sink); },
-                        "node 1 has 4294967296 neighbours"),
+                        "node 1 has 4294967296 neighbors"),
               base::Status::kUnsupported);
     EXPECT_EQ(sink.sources.size(), 0);
   }

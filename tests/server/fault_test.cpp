@@ -1,5 +1,5 @@
-// Servers that die, stop, come back, come back with other data or have too much to do: a mini-batch
-// is whole or an error that says who, what and why, in time.
+// Servers that die, stop, return, return with other data or have too much to do: a mini-batch is
+// complete or an error that names server and cause, in time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ using testing::HasSubstr;
 using testing::Pair;
 using testing::StartsWith;
 
-constexpr int kPoints = 20;  // at which a server is struck
+constexpr int kPoints = 20;  // points of failure
 constexpr uint64_t kBatches = 12;
 
 std::pair<Status, std::string> told(const auto& call) {
@@ -225,7 +225,7 @@ class NarrowServer {
   }
   std::string address() const { return "127.0.0.1:" + std::to_string(listener_->port()); }
   int64_t told_to_come_later() const { return listener_->counts().busy; }
-  std::atomic<bool> stands{false};  // it answers nothing meanwhile
+  std::atomic<bool> stands{false};  // true: it answers nothing
 
  private:
   const dist::Host host_;

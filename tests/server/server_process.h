@@ -31,7 +31,7 @@ class ServerProcess {
   pid_t pid() const { return pid_; }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   void signal(int number) const;
-  void stop() const;  // by SIGSTOP; it answers nothing more when this returns
+  void stop() const;  // sends SIGSTOP; no answers after the return
   // Waits for its end: its exit status, or minus the signal's number. Ten seconds at most.
   int join();
   std::string output();  // until it ends, or of its first line
@@ -50,7 +50,7 @@ class ServerProcess {
 struct ServedGraph {
   explicit ServedGraph(int32_t num_parts, int64_t num_nodes = 2000);
   std::string folder() const { return dir.file("parts"); }
-  // The graph as one sees it who has no part: all are asked for.
+  // The graph for a process without parts: all are requested.
   std::shared_ptr<const dist::Parts> over(const std::shared_ptr<dist::Peers>& peers,
                                           const dist::PartsConfig& config = {}) const;
 

@@ -68,8 +68,8 @@ TEST(Strangers, QuestionsWithoutATicketAreRefusedAndCounted) {
   EXPECT_EQ(listener->counts().clients, 0);
 }
 
-// Strangers come no faster than the server lets go of them, so that it has few at a time; nothing
-// grows with their number then.
+// Strangers arrive no faster than the server drops them, so that it has few at a time; then nothing
+// grows with their number.
 TEST(Strangers, ManyLeaveNothing) {
   const test::ServedGraph served(1, 500);
   const test::ServerProcess server(served.folder(), {"--patience-ms", "100"});

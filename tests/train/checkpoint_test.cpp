@@ -284,14 +284,14 @@ TEST(Checkpoint, AnotherTrainingIsRefusedWithAListAndChangesNothing) {
           "model activation is tanh, was relu");
   setting([](Recipe& r) { r.model.normalize = true; }, "model normalize is yes, was no");
   setting([](Recipe& r) { r.sampler.fanouts = {5, 4}; },
-          "sampler is neighbours 5 4, expanded once, was neighbours 5 5, expanded once");
+          "sampler is neighbors 5 4, expanded once, was neighbors 5 5, expanded once");
   setting([](Recipe& r) { r.sampler.expansion = sample::Expansion::kEveryLayer; },
-          "sampler is neighbours 5 5, expanded in every layer, was neighbours 5 5, expanded once");
+          "sampler is neighbors 5 5, expanded in every layer, was neighbors 5 5, expanded once");
   setting([](Recipe& r) { r.sampler.replace = true; },
-          "sampler is neighbours 5 5, expanded once, with replacement, was neighbours 5 5, "
+          "sampler is neighbors 5 5, expanded once, with replacement, was neighbors 5 5, "
           "expanded once");
   setting([](Recipe& r) { r.sampler.draw = sample::Draw::kLabor; },
-          "sampler is neighbours 5 5, expanded once, LABOR, was neighbours 5 5, expanded once");
+          "sampler is neighbors 5 5, expanded once, LABOR, was neighbors 5 5, expanded once");
   // The metric that decides the best weights, once some exist.
   setting([](Recipe& r) { r.trainer.best_by = train::Metric::kLoss; },
           "best_by is loss, was accuracy");
@@ -391,7 +391,7 @@ TEST(Checkpoint, OlderOnesSayLess) {
   EXPECT_THAT(outcome.text, EndsWith(": model gamma is not given, was 2"));
 }
 
-// Version 0.1 wrote the plan as "partition".
+// Version 0.1 wrote the plan as "partition", and the sampler in another spelling.
 TEST(Checkpoint, OneOfVersion01) {
   const TempDir folder;
   const Recipe setup = eventful(train::OptimizerKind::kAdam, 2);
@@ -405,6 +405,7 @@ TEST(Checkpoint, OneOfVersion01) {
   const auto with_partition = [&](const std::string& partition) {
     return altered(folder.file("it"), folder, [&](std::string& state) {
       put(state, "\"plan\": \"global\"", "\"partition\": \"" + partition + "\"");
+      put(state, "\"sampler\": \"neighbors ", "\"sampler\": \"neighbours ");
     });
   };
   Trial run(setup, host);

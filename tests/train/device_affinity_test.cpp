@@ -1,4 +1,4 @@
-// The threads of a trainer's GPUs stay on the cores next to these, and nobody else does.
+// Threads of a trainer's GPUs stay on the cores next to these; other threads do not.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/ones.h>
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ Cores own_cores() {
   return cores;
 }
 
-// On what cores mini-batches are sampled, which loaders' threads do.
+// Records the cores on which loader threads sample.
 struct Sampled {
   std::set<Cores> on;
   std::vector<std::string> said;
@@ -77,7 +77,7 @@ TEST(DeviceAffinity, ThreadsOfAGpuStayBesideIt) {
   }
   EXPECT_EQ(train_on(gpus, false, 2).on, std::set<Cores>{all});
 
-  // Nor are LibTorch's threads for devices, which all later passes of the process run on.
+  // LibTorch's threads for devices, which run all later passes of the process, are not bound.
   Cores backward;
   at::Tensor x = at::ones({3}, at::TensorOptions(at::Device(at::kPrivateUse1, 1)));
   x.requires_grad_(true);

@@ -1,4 +1,4 @@
-// What tests of captured steps share.
+// Fixtures for tests of captured steps.
 #pragma once
 
 #include <utility>
@@ -13,12 +13,12 @@ inline Recipe with(train::Capture capture, Recipe setup) {
   return setup;
 }
 inline Recipe captured(Recipe setup) { return with(train::Capture::kOn, std::move(setup)); }
-// The same steps, kernel after kernel.
+// The same steps without a CUDA graph.
 inline Recipe uncaptured(Recipe setup) { return with(train::Capture::kOff, std::move(setup)); }
-// Kernel after kernel over mini-batches as they are.
+// No CUDA graph, no padding.
 inline Recipe unpadded(Recipe setup) { return with(train::Capture::kUnpadded, std::move(setup)); }
 
-// The table, with `capture` that refuses.
+// The device table with a `capture` that fails.
 inline device::Table refusing(const Gpus& gpus) {
   device::Table table = gpus.table();
   table.capture = [](device::Queue*, void (*)(void*), void*) -> device::Graph* {
@@ -27,7 +27,7 @@ inline device::Table refusing(const Gpus& gpus) {
   return table;
 }
 
-// Has the reports of epochs to come put into the list.
+// Appends the reports of later epochs to the list.
 inline void collect(Trial& run, std::vector<train::EpochReport>& reports) {
   run->set_epoch_function([&](const train::EpochReport& report) {
     reports.push_back(report);

@@ -1,5 +1,5 @@
-// Captured steps, and the same kernel after kernel, that go wrong: devices that refuse, lack
-// memory, hang or are lost, NCCL's faults; and what a step costs that goes well.
+// Faults of captured steps, and of the same steps without capture: devices that refuse, lack
+// memory, hang or are lost, and NCCL's faults. Also the cost of a step without a fault.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST(DeviceCaptureFault, ARefusalSaysSoOrIsAnError) {
                 Contains(AllOf(HasSubstr("rank 1: steps are eager, over the shapes of captured"),
                                HasSubstr("captures nothing: this driver keeps nothing"))));
   }
-  {  // who does not ask is not refused
+  {  // no refusal without capture
     Trial run(gpus.train(uncaptured(setup)), host);
     run.train();
     EXPECT_LE(largest_difference(run.weights(), expected), 1e-9);
@@ -61,8 +61,8 @@ TEST(DeviceCaptureFault, ARefusalSaysSoOrIsAnError) {
   EXPECT_THAT(failure.text, HasSubstr("captures no steps: this driver keeps nothing"));
 }
 
-// Where memory suffices for mini-batches as they are alone, on one of the GPUs, all ranks take
-// these and say so.
+// If memory suffices only for unpadded mini-batches on one of the GPUs, all ranks use these and say
+// so.
 TEST(DeviceCaptureFault, APlanWithoutRoomForShapes) {
   Recipe setup = in_f64();
   setup.trainer.torch_threads = 1;
@@ -75,7 +75,7 @@ TEST(DeviceCaptureFault, APlanWithoutRoomForShapes) {
     Trial run(gpus.train(with(capture, setup)), host);
     const train::MemoryPlan plan = run->memory_plan(0);
     ASSERT_GT(plan.capture, 0);
-    // A part of the memory is kept free, beside what the training takes.
+    // Part of the memory is kept free in addition to the training's.
     fake_gpu::set_memory(1, (plan.total - plan.reserve - plan.capture / 2) * 64 / 63);
     run.train();
     fake_gpu::set_memory(1, int64_t{1} << 30);
@@ -87,8 +87,8 @@ TEST(DeviceCaptureFault, APlanWithoutRoomForShapes) {
   }
 }
 
-// One rank lacks memory for captured passes, at any allocation: all go on with eager steps, or are
-// told where the training itself has none.
+// One rank lacks memory for captured passes, at any allocation: all continue with eager steps, or
+// fail if the training itself has none.
 TEST(DeviceCaptureFault, WithoutMemoryForShapes) {
   Recipe small = in_f64(), hubs = hub_recipe();
   small.trainer.num_epochs = 3;
@@ -160,8 +160,8 @@ device::Table counting(const Gpus& gpus) {
   return table;
 }
 
-// What a training costs, and of it what is started at once. Of steps kernel after kernel, which
-// make tensors, what counts is how often LibTorch could not give memory that it had kept.
+// Cost of a training, and the number of operations started at once. Steps without capture make
+// tensors; for them, allocations that LibTorch's cache could not serve are counted.
 std::vector<int64_t> cost(const Recipe& setup, int world, std::vector<int64_t>& replays) {
   const Gpus gpus(world);
   const device::Table table = counting(gpus);
@@ -182,7 +182,7 @@ std::vector<int64_t> cost(const Recipe& setup, int world, std::vector<int64_t>& 
           counts.captures, behind - before,    counts.marks};
 }
 
-// Of one more step: nothing of the device's memory, and no wait of the host's for a queue.
+// A further step takes no device memory and does not wait for a queue.
 void expect_nothing_of_a_steady_step(Capture capture) {
   Recipe setup = with(capture, {});
   setup.trainer.batch_size = 8;
@@ -194,8 +194,8 @@ void expect_nothing_of_a_steady_step(Capture capture) {
     const std::vector<int64_t> few = cost(setup, world, replays);
     setup.dataset = make_small({.num_nodes = 1000, .num_train = 8 * 28 * world});
     EXPECT_EQ(few, cost(setup, world, replays)) << world;
-    // The model's, those that sample and gather, those in which graph and rows came there, and the
-    // exchange's: a device has few, and one that only waits for others holds up what shares it.
+    // Queues of the model, of sampling and gathering, of copying graph and rows, and of the
+    // exchange. A device has few hardware queues, and one that waits delays others that share it.
     EXPECT_EQ(few[2], world * (world == 1 ? 5 : 6)) << world;
     if (capture == Capture::kOff) {
       EXPECT_EQ(few[3], 0);
@@ -203,7 +203,8 @@ void expect_nothing_of_a_steady_step(Capture capture) {
       EXPECT_EQ(replays[1], 0);
       continue;
     }
-    // Of 20 steps more: sample and pass, and the end of several ranks' step behind the exchange.
+    // Replays of 20 more steps: sample, pass, and, with several ranks, the end of the step after
+    // the exchange.
     EXPECT_EQ(replays[1] - replays[0], 20 * world * (world == 1 ? 2 : 3));
   }
 }
@@ -216,7 +217,7 @@ TEST(DeviceCaptureFault, ASteadyStepKernelAfterKernelAllocatesNothingAndWaitsFor
   expect_nothing_of_a_steady_step(Capture::kOff);
 }
 
-// Nor where mini-batches take passes of different shapes.
+// The same for mini-batches whose passes have different shapes.
 TEST(DeviceCaptureFault, NorDoesOneOfAnotherShape) {
   Recipe few = captured(hub_recipe());
   few.trainer.num_epochs = 1;
@@ -225,22 +226,22 @@ TEST(DeviceCaptureFault, NorDoesOneOfAnotherShape) {
   more.trainer.num_epochs = 3;
   std::vector<int64_t> replays;
   const std::vector<int64_t> expected = cost(few, 1, replays);
-  EXPECT_EQ(expected[3], 3 + 3 * 3);  // of each slot a sample, and passes of three shapes
+  EXPECT_EQ(expected[3], 3 + 3 * 3);  // a sample per slot, and passes of three shapes
   EXPECT_EQ(cost(more, 1, replays), expected);
   EXPECT_EQ(replays[1] - replays[0], 2 * kHubBatches * 2);
   EXPECT_EQ(cost(uncaptured(more), 1, replays), cost(uncaptured(few), 1, replays));
   EXPECT_EQ(replays[3], 0);
 }
 
-// Copies to the host that come when somebody waits for them, and no earlier: who reads counts
-// before that takes those of another mini-batch.
+// Copies to the host that arrive only when somebody waits for them: a reader without a wait gets
+// the counts of another mini-batch.
 struct Late {
   struct Copy {
     void* to;
     std::vector<uint8_t> bytes;
   };
   std::map<int64_t, Copy> copies;
-  // Those that a queue's work stands behind, and a mark.
+  // Copies before later work of a queue, and before an event.
   std::map<device::Queue*, std::set<int64_t>> of;
   std::map<const device::Event*, std::set<int64_t>> at;
   int64_t taken = 0;
@@ -268,7 +269,7 @@ TEST(DeviceCaptureFault, CountsThatComeLate) {
   counted = &gpus.table();
   Late copies;
   late = &copies;
-  device::Table table = refusing(gpus);  // so that copies come one by one
+  device::Table table = refusing(gpus);  // so that copies are not captured
   table.copy = [](device::Queue* queue, void* to, const void* from, int64_t bytes) {
     if (fake_gpu::device_of(to) >= 0)
       counted->copy(queue, to, from, bytes);
@@ -333,9 +334,8 @@ TEST(DeviceCaptureFault, ALostDeviceAndAStop) {
   }
 }
 
-// GPUs whose work is over when it is started, or which work later than they are told, so that
-// exchanges are in flight while the host goes on. The latter do kernels that are started one by one
-// at once all the same.
+// GPUs that finish work when it is started, or GPUs with delayed work, so that exchanges are in
+// flight while the host continues. The latter still run single kernels at once.
 class Machine {
  public:
   Machine(int count, bool late) : gpus_(count) {
@@ -374,8 +374,8 @@ INSTANTIATE_TEST_SUITE_P(Work, DeviceCaptureLate,
                          testing::Values(How::kAtOnce, How::kLate, How::kKernelAfterKernel),
                          name_of);
 
-// Weights and position belong together wherever a step is called off: what follows is the training
-// that nothing happened to.
+// Weights and position agree wherever a step is canceled: the result is that of an undisturbed
+// training.
 TEST_P(DeviceCaptureLate, CalledOffInTheMiddle) {
   Recipe setup = in_f64();
   setup.trainer.num_epochs = 20;
@@ -408,8 +408,8 @@ TEST_P(DeviceCaptureLate, CalledOffInTheMiddle) {
 
 std::atomic<bool> stuck{false};
 
-// The device does not come to the end of a step: the host, which asks for it one step late, hears a
-// cancel, and of several ranks the deadline ends it.
+// The device does not finish a step. The host, which waits for it one step later, notices a cancel;
+// with several ranks the deadline ends the wait.
 TEST(DeviceCaptureFault, AStepThatDoesNotEnd) {
   Recipe setup = captured(in_f64());
   setup.trainer.num_epochs = 200;
@@ -446,10 +446,10 @@ TEST(DeviceCaptureFault, AStepThatDoesNotEnd) {
 
 std::atomic<bool> strikes{false};
 std::atomic<int> unlucky{0};
-std::atomic<device::Queue*> struck{nullptr};  // the unlucky rank's model opens it first
+std::atomic<device::Queue*> struck{nullptr};  // queue of the failing rank
 
-// A rank that fails outside of NCCL ends its exchange at once, whoever leads: none waits on a
-// device that is at rest for ranks that have left.
+// A rank that fails outside NCCL ends its exchange at once, on every rank: nobody waits on an idle
+// device for ranks that have left.
 TEST_P(DeviceCaptureLate, AFailureElsewhereLeavesNoExchange) {
   for (const int device : {0, 1}) {
     const Machine gpus(2, late());
@@ -464,7 +464,7 @@ TEST_P(DeviceCaptureLate, AFailureElsewhereLeavesNoExchange) {
       return queue;
     };
     table.copy = [](device::Queue* queue, void* to, const void* from, int64_t bytes) {
-      // To the host: behind the step's exchange, which is in flight.
+      // A copy to the host after the step's exchange, which is in flight.
       if (queue == struck && fake_gpu::device_of(to) < 0 && strikes.exchange(false))
         base::fail(Status::kInternal, "a copy that nobody expected to fail");
       counted->copy(queue, to, from, bytes);
@@ -482,7 +482,7 @@ TEST_P(DeviceCaptureLate, AFailureElsewhereLeavesNoExchange) {
       strikes = true;
       while (run->progress().state != train::TrainerState::kFailed && run->busy())
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      // Before the host has heard of it, who lets go of all ranks then.
+      // The host has not noticed it yet; then it releases all ranks.
       EXPECT_EQ(fake_nccl::count().aborted, 2) << "GPU " << device << " failed";
       const Caught failure = caught([&] { run->wait({}); });
       EXPECT_EQ(failure.status, Status::kInternal) << failure.text;
@@ -493,8 +493,8 @@ TEST_P(DeviceCaptureLate, AFailureElsewhereLeavesNoExchange) {
   }
 }
 
-// NCCL fails, hangs or loses a peer at a call of a captured step: told on every rank, and the next
-// start goes on from the step that the first rank has read.
+// NCCL fails, hangs or loses a peer in a call of a captured step: every rank reports it, and the
+// next start continues from the last step that the first rank has read.
 TEST_P(DeviceCaptureLate, FaultsOfNccl) {
   using comm::nccl::Result;
   using fake_nccl::Fault;

@@ -1,6 +1,6 @@
-// Captured steps in every mode of a training, beside eager ones of the CPU: losses, weights of
-// classes and samples, labels that are missing, optimisers, schedules, steps of many mini-batches,
-// and an early stop.
+// Captured steps in every mode of a training, compared with eager ones on the CPU: losses, weights
+// of classes and samples, missing labels, optimizers, schedules, steps of many mini-batches, and an
+// early stop.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,8 +72,8 @@ void expect_equal(const Recipe& setup, const std::vector<int>& worlds = {1, 2}) 
   }
 }
 
-// The small graph with three numbers a node in place of its class: 0 or 1, or any. Each 5th is
-// missing, and all of each 11th node.
+// The small graph with three numbers per node in place of its class: 0 or 1, or any. Every fifth is
+// missing, and all of every eleventh node.
 data::DatasetRef with_targets(Task task, bool missing) {
   constexpr int64_t kTargets = 3;
   const data::DatasetRef small = make_small();
@@ -101,7 +101,7 @@ data::DatasetRef weighted(const data::DatasetRef& dataset, const std::vector<dou
   if (of_nodes) {
     base::Tensor weights = base::Tensor::empty(base::DType::kF64, {made->graph->num_nodes(0)});
     for (int64_t i = 0; i < weights.rows(); ++i)
-      weights.as<double>()[i] = 0.25 * static_cast<double>(i % 9);  // some count nothing
+      weights.as<double>()[i] = 0.25 * static_cast<double>(i % 9);  // some weights are 0
     made->sample_weights = data::make_sample_weights(*made, weights.view());
   }
   return made;
@@ -142,7 +142,7 @@ TEST(DeviceCaptureModes, SquaredErrors) {
   }
 }
 
-// Each rank's loss by its own weight, of which some have none.
+// Each rank divides its loss by its own weight, which is 0 on some.
 TEST(DeviceCaptureModes, TheMeanOfRanksWithWeights) {
   for (const data::DatasetRef& dataset :
        {weighted(make_small({.num_train = 70, .unlabelled = 40}), {0.2, 1, 3, 0}, true),
@@ -155,7 +155,7 @@ TEST(DeviceCaptureModes, TheMeanOfRanksWithWeights) {
   }
 }
 
-// Rates change from step to step or by what an evaluation says, while a step is under way.
+// Rates change from step to step, or by the result of an evaluation, while a step is in flight.
 TEST(DeviceCaptureModes, OptimizersWithClippingAndSchedules) {
   const struct {
     train::OptimizerConfig optimizer;
@@ -186,8 +186,8 @@ TEST(DeviceCaptureModes, OptimizersWithClippingAndSchedules) {
   }
 }
 
-// More mini-batches a step than ranks, by which they do not divide, and a last step of two, the
-// second of which is a single seed.
+// More mini-batches per step than ranks, not divisible by them, and a last step of two, the second
+// of which has a single seed.
 TEST(DeviceCaptureModes, StepsOfManyMiniBatches) {
   for (const int64_t batches_per_step : {7, 5}) {
     Recipe setup = in_f64();
@@ -204,7 +204,7 @@ TEST(DeviceCaptureModes, StepsOfManyMiniBatches) {
   expect_equal(setup, {1, 2});
 }
 
-// The epoch that is one too many is the last one, and the best weights are those that are left.
+// The epoch after the last improvement is the last one; the best weights remain.
 TEST(DeviceCaptureModes, StopsEarlyWithTheBestWeights) {
   Recipe setup = in_f64();
   setup.dataset = make_small({.label_noise = 0.4});

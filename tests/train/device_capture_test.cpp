@@ -1,6 +1,5 @@
-// Trainings on GPUs whose steps are captured and repeated, beside the CPU's, beside the same ones
-// kernel after kernel, and beside such over mini-batches as they are; and what becomes of those
-// that cannot be captured.
+// Trainings on GPUs with captured steps, compared with the CPU, with the same steps without
+// capture, and with unpadded ones; and the steps used if capture is impossible.
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -59,7 +58,7 @@ TEST(DeviceCapture, Layers) {
     Recipe setup = in_f64();
     setup.model.architecture = architecture;
     if (architecture == nn::Architecture::kGat) setup.model.dropout = 0;
-    // Small steps, which do not make much of little.
+    // Small steps, so that rounding stays small.
     setup.trainer.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 1e-3};
     setup.trainer.clip_norm = 0.5;
     set_steps(setup, 6);
@@ -73,8 +72,8 @@ TEST(DeviceCapture, Layers) {
   }
 }
 
-// Ranks that never have a mini-batch, a last one of a single seed, one larger than the split, seeds
-// without a label, and weights by rank.
+// Ranks without any mini-batch, a last mini-batch of a single seed, one larger than the split,
+// seeds without a label, and weights by rank.
 TEST(DeviceCapture, UnevenPlans) {
   struct Case {
     int64_t num_train, batch_size;
@@ -99,7 +98,7 @@ TEST(DeviceCapture, UnevenPlans) {
   EXPECT_LE(largest_difference(gpus.weights_after(captured(setup)), expected), 1e-9);
 }
 
-// Epochs with evaluations in between, the best weights kept.
+// Epochs with evaluations in between; the best weights are kept.
 TEST(DeviceCapture, ReportsAndEvaluations) {
   const auto course = [](const Recipe& recipe, Host& host) {
     Trial run(recipe, host);
@@ -131,7 +130,7 @@ TEST(DeviceCapture, ReportsAndEvaluations) {
   }
 }
 
-// A checkpoint in the middle of an epoch, and single steps: gone on from in any mode.
+// A checkpoint in the middle of an epoch, and single steps, continued in any mode.
 TEST(DeviceCapture, CheckpointsAndSingleSteps) {
   const Recipe setup = in_f64();
   const std::vector<double> expected = weights_after(setup);
@@ -163,8 +162,8 @@ TEST(DeviceCapture, CheckpointsAndSingleSteps) {
 
 const device::Table* quick = nullptr;
 
-// A newer checkpoint takes the place of one that waits to be written, so that steps which are quick
-// beside a disk leave few.
+// A newer checkpoint replaces one that waits to be written, so steps that are fast compared with
+// the disk leave few.
 device::Table slowed(const Gpus& gpus) {
   quick = &gpus.table();
   device::Table table = gpus.table();
@@ -175,8 +174,8 @@ device::Table slowed(const Gpus& gpus) {
   return table;
 }
 
-// Checkpoints that come due while the next step is under way hold the step that they name: each
-// goes on to the same weights.
+// Checkpoints that become due during the next step hold the step in their name: each continues to
+// the same weights.
 TEST(DeviceCapture, CheckpointsWithAStepUnderWay) {
   Recipe setup = in_f64();
   setup.trainer.num_epochs = 4;
@@ -284,9 +283,8 @@ TEST(DeviceCapture, WhatCannotBeCapturedIsEagerAndSaysWhy) {
                         "choice to the trainer"));
 }
 
-// The same work, started kernel after kernel, gives the same bits, whatever the layers, the
-// optimiser, the ranks and the mini-batches of a step; whether that is asked for, or the device
-// captures nothing.
+// The same work without capture has the same bits, for any layers, optimizer, ranks and
+// mini-batches per step; by request, or because the device captures nothing.
 TEST(DeviceCapture, TheBitsOfTheSameWorkOneByOne) {
   using train::OptimizerConfig;
   const OptimizerConfig optimizers[] = {
@@ -299,7 +297,7 @@ TEST(DeviceCapture, TheBitsOfTheSameWorkOneByOne) {
        .weight_decay = 1e-3,
        .momentum = 0.9,
        .nesterov = true}};
-  // Ranks, and mini-batches of a step; 0: one each.
+  // Ranks, and mini-batches per step; 0: one each.
   constexpr std::pair<int, int64_t> kSteps[] = {{1, 0}, {2, 0}, {4, 0}, {1, 4}, {2, 5}};
   constexpr nn::Architecture kLayers[] = {nn::Architecture::kSage, nn::Architecture::kGcn,
                                           nn::Architecture::kGin, nn::Architecture::kGraphConv,
@@ -333,7 +331,7 @@ TEST(DeviceCapture, TheBitsOfTheSameWorkOneByOne) {
   }
 }
 
-// Mini-batches as they are come to the same up to rounding, on any number of ranks.
+// Unpadded mini-batches give the same up to rounding, on any number of ranks.
 TEST(DeviceCapture, MiniBatchesAsTheyAreWithinRounding) {
   for (const int world : worlds({1, 2, 4})) {
     Recipe setup = in_f64();
@@ -347,8 +345,8 @@ TEST(DeviceCapture, MiniBatchesAsTheyAreWithinRounding) {
   }
 }
 
-// Captured steps are interrupted; those that go on from their checkpoint kernel after kernel end as
-// they would have, and the other way round.
+// Interrupted captured steps continue from their checkpoint without capture and end with the same
+// weights, and the reverse.
 TEST(DeviceCapture, TheBitsOfATrainingThatGoesOnInTheOtherWay) {
   ASSERT_TRUE(kOneThread);
   const TempDir folder;
@@ -379,7 +377,7 @@ TEST(DeviceCapture, TheBitsOfATrainingThatGoesOnInTheOtherWay) {
   }
 }
 
-// Rows of features wherever they lie, also such as are gathered.
+// Features in every placement, also gathered ones.
 TEST(DeviceCapture, RowsThatAreGathered) {
   std::vector<std::vector<double>> weights;
   using Placement = loader::FeaturePlacement;

@@ -1,5 +1,5 @@
-// Trainings that move: between GPUs and the CPU by checkpoints, and step by step between the host
-// and the GPUs.
+// Trainings that move between GPUs and the CPU by checkpoints, and between host and GPUs step by
+// step.
 #include <c10/core/GradMode.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ Recipe recipe() {
   return setup;
 }
 
-// Steps before the checkpoint is taken: in the middle of an epoch, and in front of the last.
+// Steps before the checkpoint: in the middle of an epoch, and before the last.
 TEST(DeviceCheckpoint, MovesToTheCpuAndBack) {
   const std::vector<double> expected = weights_after(recipe());
   const Gpus gpus(2);
@@ -50,7 +50,7 @@ TEST(DeviceCheckpoint, MovesToTheCpuAndBack) {
   }
 }
 
-// A series of checkpoints is written while ranks are at work on GPUs; the newest is gone on from.
+// Checkpoints written while ranks work on GPUs; training continues from the newest.
 TEST(DeviceCheckpoint, ASeriesFromGpus) {
   Recipe setup = recipe();
   setup.trainer.optimizer = {};  // Adam
@@ -73,8 +73,8 @@ TEST(DeviceCheckpoint, ASeriesFromGpus) {
   gpus.expect_clean();
 }
 
-// Single steps, evaluations and changes of the host's in between: the host's model is always what
-// the GPUs hold, and the other way round.
+// Single steps, evaluations and changes by the host in between: the host's model always equals that
+// of the GPUs, in both directions.
 TEST(DeviceCheckpoint, TheHostChangesWeightsBetweenCommands) {
   Recipe setup = recipe();
   const auto course = [](const Recipe& recipe, Host& host) {

@@ -1,5 +1,5 @@
-// Times of captured steps by a clock of the test's, which each repetition of kept work moves on by
-// a second: what is counted, once for each mini-batch and step, whatever comes in between.
+// Times of captured steps by a clock of the test that every replay advances by a second: each
+// mini-batch and step is counted once, whatever happens in between.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,14 +16,14 @@ namespace {
 
 using base::Status;
 
-constexpr double kWait = 1.0 / 64;  // of one queue for another
+constexpr double kWait = 1.0 / 64;  // time that a queue waits for another
 
-thread_local double now = 0;            // a rank has a thread
-std::atomic<int64_t> made{0}, live{0};  // marks
-std::atomic<int64_t> lost_at{-1};       // marks that are put before it
+thread_local double now = 0;            // one per rank's thread
+std::atomic<int64_t> made{0}, live{0};  // events
+std::atomic<int64_t> lost_at{-1};       // number of recorded events before it
 const device::Table* below = nullptr;
 
-// Over one of the table below, for who waits for it.
+// Wraps an event of the inner table, for waits.
 struct Mark {
   double time = -1;
   device::Event* below = nullptr;
@@ -89,11 +89,12 @@ void expect_times(const train::RankTimes& rank, const Expected& expected) {
   SCOPED_TRACE(testing::Message() << "rank " << rank.rank << ", epoch " << rank.epoch);
   EXPECT_EQ(rank.sample_seconds, expected.sample);
   EXPECT_EQ(rank.gather_seconds, expected.gather);
-  // The sampling queue's for the pass before is told of behind the pass's own.
+  // The sampling queue's time for the previous pass is reported after the pass's own.
   EXPECT_EQ(rank.compute_seconds, expected.compute + expected.passes * kWait);
   EXPECT_EQ(rank.optimizer_seconds, expected.optimizer);
-  EXPECT_EQ(rank.wait_seconds, expected.passes * 2 * kWait);  // for the sample, and for the rows
-  EXPECT_LT(rank.seconds, rank.compute_seconds);  // the host's clock, which is far behind
+  EXPECT_EQ(rank.wait_seconds, expected.passes * 2 * kWait);  // sample and rows
+  EXPECT_LT(rank.seconds,
+            rank.compute_seconds);  // measured by the host's clock, which is far slower
   EXPECT_EQ(rank.idle_seconds, 0);
 }
 
@@ -108,7 +109,7 @@ std::vector<train::EpochReport> reports_of(const Recipe& setup, const Gpus& gpus
   return reports;
 }
 
-// Five mini-batches an epoch.
+// Five mini-batches per epoch.
 Recipe five() {
   Recipe setup = captured(in_f64());
   setup.trainer.batches_per_step = 1;
@@ -125,9 +126,9 @@ TEST(DeviceClock, EachMiniBatchAndStepOnce) {
   };
   const Case cases[] = {
       {1, 1, {{5, 0, 5, 0, 5}}},                                  // the update is in the pass
-      {1, 4, {{5, 0, 2 + 5, 2, 5}}},                              // begins of two steps; updates
+      {1, 4, {{5, 0, 2 + 5, 2, 5}}},                              // two steps begin; updates
       {2, 2, {{3, 0, 3, 3, 3}, {2, 0, 2 + 1, 3, 3}}},             // one step without a mini-batch
-      {2, 5, {{3, 0, 1 + 3 + 1, 1, 3}, {2, 0, 1 + 2 + 1, 1, 2}}}  // begin and end around passes
+      {2, 5, {{3, 0, 1 + 3 + 1, 1, 3}, {2, 0, 1 + 2 + 1, 1, 2}}}  // beginning and end around passes
   };
   for (const Case& c : cases)
     for (const bool gather : {false, true}) {
@@ -151,7 +152,7 @@ TEST(DeviceClock, EachMiniBatchAndStepOnce) {
       setup.trainer.num_epochs = 1;
       made = 0;
       reports_of(setup, gpus, table);
-      EXPECT_EQ(made, marks);  // a longer training makes no more
+      EXPECT_EQ(made, marks);  // a longer training needs no more
     }
 }
 
@@ -190,11 +191,11 @@ TEST(DeviceClock, SingleStepsACheckpointAndARollBack) {
     canceller.join();
   }
   run.train();
-  EXPECT_GE(reports.size(), 20u - 6u);  // a cancel may keep the host from one
+  EXPECT_GE(reports.size(), 20u - 6u);  // a cancel may come before a report
   for (const train::EpochReport& report : reports) expect_times(report.ranks[0], {5, 0, 5, 0, 5});
 }
 
-// All of it is the pass then, as far as anybody can tell.
+// Without events all time counts as the pass.
 TEST(DeviceClock, ADeviceThatTellsNoTimes) {
   const std::vector<double> expected = Gpus(1).weights_after(five());
   for (const bool makes : {false, true}) {

@@ -1,4 +1,4 @@
-// The same training on GPUs as on the CPU, whatever their number: weights, evaluations, results.
+// Trainings on any number of GPUs equal those on the CPU: weights, evaluations, results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST(DeviceEquality, EightGpus) {
   expect_equal(setup, 1e-9, {8});
 }
 
-// One cache over all GPUs, of which each reads the others' rows.
+// One cache over all GPUs; each reads the others' rows.
 TEST(DeviceEquality, CachesThatAreSplit) {
   {
     const Gpus gpus(2);
@@ -106,8 +106,8 @@ TEST(DeviceEquality, SchedulesAndTheMeanOfRanks) {
   EXPECT_LE(largest_difference(gpus.weights_after(setup), expected), 1e-9);
 }
 
-// Fewer mini-batches than ranks, so that some never have one; a last one of a single seed; one
-// larger than the split.
+// Fewer mini-batches than ranks, so that some have none; a last one of a single seed; one larger
+// than the split.
 TEST(DeviceEquality, UnevenPlans) {
   struct Case {
     int64_t num_train, batch_size;
@@ -125,7 +125,7 @@ TEST(DeviceEquality, UnevenPlans) {
 TEST(DeviceEquality, BatchNormAndItsRunningStatistics) {
   Recipe setup = in_f64();
   setup.model.norm = nn::Norm::kBatch;
-  // A bias in front of batch norm has no gradient but rounding, which Adam would blow up.
+  // A bias before batch norm has only rounding as gradient, which Adam would amplify.
   setup.trainer.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.1};
   set_steps(setup, 30);
   expect_equal(setup, 1e-9);
@@ -142,7 +142,7 @@ TEST(DeviceEquality, SparseFeaturesAndARegression) {
   expect_equal(setup, 1e-9, {2});
 }
 
-// What is trained and what is found out about it: reports, counts, results.
+// Weights and all reports: numbers, counts, results.
 TEST(DeviceEquality, EvaluationsAndResults) {
   for (const train::EvaluationMode mode :
        {train::EvaluationMode::kFull, train::EvaluationMode::kSampled}) {
@@ -196,7 +196,7 @@ TEST(DeviceEquality, EvaluationsAndResults) {
   }
 }
 
-// Graph classification, its evaluation, and the results of all graphs.
+// Graph classification with evaluation and results of all graphs.
 TEST(DeviceEquality, WholeGraphs) {
   Recipe setup = gin(rings_and_stars(130));
   setup.trainer.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 1e-3};
@@ -227,7 +227,7 @@ TEST(DeviceEquality, WholeGraphs) {
   }
 }
 
-// Bit for bit the same on any number of GPUs.
+// The same bits on any number of GPUs.
 TEST(DeviceStrict, OneTwoFourAndEightGpus) {
   for (const nn::Norm norm : {nn::Norm::kNone, nn::Norm::kBatch}) {
     Recipe setup;

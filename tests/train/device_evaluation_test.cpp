@@ -1,5 +1,5 @@
-// What an exact evaluation on GPUs copies between their memory and the host's: what only one side
-// has, and nothing once for every piece of the graph.
+// Copies of an exact evaluation between GPUs and host: only data that one side lacks, and nothing
+// again for each piece of the graph.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,12 +22,12 @@ Recipe recipe() {
   setup.dataset = make_small({.num_nodes = kNodes, .num_features = kFeatures, .num_test = kTest});
   setup.model.hidden_dim = kHidden;
   setup.trainer.num_epochs = 1;
-  setup.trainer.eval_batch_size = 128;  // of which there would be 157
+  setup.trainer.eval_batch_size = 128;  // would be 157 chunks
   return setup;
 }
 
 struct Moved {
-  fake_gpu::Copies all;  // of all GPUs
+  fake_gpu::Copies all;  // total of all GPUs
   nn::Metrics metrics;
 };
 
@@ -38,7 +38,7 @@ Moved operator-(const Moved& a, const Moved& b) {
       a.metrics};
 }
 
-// In an evaluation of a trainer that has trained.
+// Copies during the evaluation of a trained trainer.
 Moved evaluate(const Recipe& setup, int world) {
   const Gpus gpus(world);
   Host host;
@@ -72,18 +72,18 @@ Moved evaluate(const Recipe& setup, int world) {
   return moved;
 }
 
-// Beside the rows of nodes: the metrics of the ranks, and weights, which the host is given behind
+// Bytes besides rows of nodes: the metrics of the ranks, and the weights that the host gets after
 // each command.
 constexpr int64_t kSlack = 100'000;
 
-// Of an only rank edges go to the GPU, layer by layer, and the results of the part come from it;
-// the features lie there. Of several each also hands its share of the rows to the host, and takes
-// the others': those of the hidden layer, and what the second layer's edges read, which is as wide
-// as the result. The result's are put together on the host.
+// A single rank copies edges to the GPU, layer by layer, and the results of the part back; features
+// are on the GPU. Each of several ranks also copies its rows to the host and those of others from
+// it: rows of the hidden layer, and the input of the second layer's edges, as wide as the result.
+// The host assembles the result.
 TEST(DeviceEvaluation, CopiesWhatOnlyOneSideHas) {
   const Recipe setup = recipe();
   const graph::Csc& csc = setup.dataset->graph->csc();
-  const int64_t edges = 4 * csc.num_edges() + 4 * (kNodes + nn::kPieces);  // of a layer
+  const int64_t edges = 4 * csc.num_edges() + 4 * (kNodes + nn::kPieces);  // bytes per layer
   const int64_t hidden = 4 * kNodes * kHidden, result = 4 * kNodes * kClasses;
   for (const int64_t world : {1, 2, 4}) {
     SCOPED_TRACE(world);
@@ -94,7 +94,7 @@ TEST(DeviceEvaluation, CopiesWhatOnlyOneSideHas) {
                                              (world - 1) * (hidden + result) + world * kSlack);
     EXPECT_LE(moved.all.bytes_to_host,
               (alone ? 4 * kTest * kClasses : hidden + 2 * result) + world * kSlack);
-    // Of each piece the edges and where they begin, for two layers, and rows.
+    // For each piece the edges and their offsets, for two layers, and rows.
     EXPECT_LE(moved.all.to_device, (4 + 2 * (world - 1)) * nn::kPieces + 25 * world);
     EXPECT_LE(moved.all.to_host, (alone ? 0 : 3) * nn::kPieces + 25 * world);
   }
@@ -110,14 +110,14 @@ std::vector<float> embedded(const Recipe& setup, int world) {
   return {values.begin(), values.end()};
 }
 
-// Pieces are the same for any number of GPUs.
+// The pieces do not depend on the number of GPUs.
 TEST(DeviceEvaluation, ResultsHaveTheSameBitsOnAnyNumberOfGpus) {
   const std::vector<float> expected = embedded(recipe(), 1);
   EXPECT_EQ(expected.size(), static_cast<size_t>(kNodes * kClasses));
   for (const int world : {2, 4}) EXPECT_EQ(embedded(recipe(), world), expected) << world;
 }
 
-// Wherever the features lie, and in which form.
+// Features in every placement and form.
 TEST(DeviceEvaluation, ReadsFeaturesAsTheyAreGiven) {
   const std::vector<float> expected = embedded(recipe(), 1);
   for (const auto placement : {loader::FeaturePlacement::kDevice, loader::FeaturePlacement::kPinned,
@@ -132,7 +132,7 @@ TEST(DeviceEvaluation, ReadsFeaturesAsTheyAreGiven) {
     }
 }
 
-// Rows that fill no line lie apart on the GPU.
+// Rows that do not fill a cache line are padded on the GPU.
 TEST(DeviceEvaluation, ReadsFeaturesOfAnyWidth) {
   for (const int32_t width : {1, 7, 33}) {
     Recipe setup = recipe();
@@ -160,7 +160,7 @@ TEST(DeviceEvaluation, PiecesAreOfAsManyNodesOrOfAsMuchMemory) {
   EXPECT_THAT(nn::inference_pieces(config, few, 400), testing::ElementsAre(0, 400, 800, 1000));
   EXPECT_THAT(nn::inference_pieces(config, few, 4096), testing::ElementsAre(0, 1000));
   EXPECT_THAT(nn::inference_pieces(config, {few.data(), 1}, 4096), testing::ElementsAre(0));
-  // A node in a thousand has a million edges, all others have one.
+  // One node in a thousand has a million edges, the others have one.
   for (size_t n = 1; n < many.size(); ++n) many[n] = many[n - 1] + (n % 1000 == 0 ? 1'000'000 : 1);
   const std::vector<int64_t> pieces = nn::inference_pieces(config, many, 4096);
   ASSERT_EQ(pieces.front(), 0);

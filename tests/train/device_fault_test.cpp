@@ -1,5 +1,5 @@
-// Failures of fake GPUs and of the fake NCCL in trainings: what the caller is told, what state is
-// left, that another start goes on from it, and that nothing of a GPU is held behind them.
+// Failures of fake GPUs and of the fake NCCL in trainings: the error, the state afterwards, another
+// start that continues, and no leaks on GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ class DeviceNcclFault : public testing::TestWithParam<int> {
 };
 INSTANTIATE_TEST_SUITE_P(Gpus, DeviceNcclFault, testing::Values(2, 4, 8));
 
-// NCCL fails in every way, early and late, on the first rank and others.
+// NCCL fails in every way, early and late, on the first rank and on others.
 TEST_P(DeviceNcclFault, NcclFailsAtAnyCall) {
   const std::vector<double> expected = weights_after(in_f64(6));
   const std::vector<int> calls =
@@ -98,8 +98,8 @@ TEST_P(DeviceNcclFault, ACollectiveThatHangsEndsAtItsDeadline) {
   gpus.expect_clean();
 }
 
-// The k-th allocation of a GPU fails, whoever asks for it: the training says so, nothing is held,
-// and the next start goes on.
+// The k-th allocation on a GPU fails, in any code: the training reports it, nothing leaks, and the
+// next start continues.
 TEST(DeviceFault, MemoryThatRunsOut) {
   Recipe plain = in_f64(6);
   plain.trainer.num_epochs = 2;
@@ -119,7 +119,7 @@ TEST(DeviceFault, MemoryThatRunsOut) {
       const Caught found = caught([&] { run.train(); });
       fake_gpu::fail_allocation(device, -1);
       all = fake_gpu::num_allocations(device) - before < k;
-      // Where features have no room there, they are put elsewhere.
+      // Features that do not fit are placed elsewhere.
       if (found.status != Status::kOk) {
         ++failures;
         EXPECT_EQ(found.status, Status::kNoMemory) << found.text;
@@ -166,7 +166,7 @@ TEST(DeviceFault, GpusThatCannotReadEachOther) {
   gpus.expect_clean();
 }
 
-// What one holds of a split cache the others miss as well.
+// Rows of the lost GPU in a split cache are missing for the others, too.
 TEST(DeviceFault, AGpuIsLostWhoseRowsOthersRead) {
   const std::vector<double> expected = weights_after(in_f64(6));
   for (const int lost : {0, 1}) {
@@ -188,14 +188,14 @@ TEST(DeviceFault, AGpuIsLostWhoseRowsOthersRead) {
       fake_gpu::find_again(lost);
       run->set_epoch_function({});
       expect_goes_on(run, expected);
-      fake_gpu::lose(lost);  // and is freed so
+      fake_gpu::lose(lost);  // freed while lost
     }
     fake_gpu::find_again(lost);
     gpus.expect_clean();
   }
 }
 
-// For good, until the GPU is there again; others and the CPU go on meanwhile.
+// The loss is permanent until the GPU is found again; others and the CPU continue meanwhile.
 TEST(DeviceFault, AGpuIsLost) {
   const std::vector<double> expected = weights_after(in_f64(6));
   for (const int lost : {0, 1}) {
@@ -236,7 +236,7 @@ TEST(DeviceFault, AGpuIsLost) {
       fake_gpu::find_again(lost);
       run->set_epoch_function({});
       expect_goes_on(run, expected);
-      fake_gpu::lose(lost);  // and is freed so
+      fake_gpu::lose(lost);  // freed while lost
     }
     fake_gpu::find_again(lost);
     gpus.expect_clean();

@@ -1,5 +1,5 @@
-// Trainers on GPUs (support/test_gpus.h): fake ones with the fake NCCL among them (fake_gpus.cpp),
-// or real ones with NCCL (tests/gpu/train_gpus.cpp).
+// Trainers on GPUs (support/test_gpus.h): fake GPUs with the fake NCCL (fake_gpus.cpp), or real
+// ones with NCCL (tests/gpu/train_gpus.cpp).
 #pragma once
 
 #include <gmock/gmock.h>
@@ -17,15 +17,15 @@
 
 namespace gnnmg::test {
 
-// `wanted` of them, 1, 2, 3, 4 or 8, and real ones as many of these as there are; of fakes nothing
-// is planned. One at a time.
+// `wanted` fake GPUs (1, 2, 3, 4 or 8) with nothing planned, or as many real ones as exist, up to
+// `wanted`. One object at a time.
 class Gpus {
  public:
   explicit Gpus(int wanted);
   const device::Table& table() const { return *gpus_.table; }
   int count() const { return gpus_.count; }
 
-  // The recipe with a rank on each.
+  // The recipe with one rank per GPU.
   Recipe train(Recipe setup) const {
     setup.trainer.devices.resize(count());
     std::iota(setup.trainer.devices.begin(), setup.trainer.devices.end(), 0);
@@ -39,15 +39,16 @@ class Gpus {
     run.train();
     return run.weights();
   }
-  // Every communicator ended once, nothing of fake GPUs is held, no rule of NCCL's was broken.
+  // Expects that every communicator ended once, fake GPUs hold nothing, and no rule of NCCL was
+  // broken.
   void expect_clean() const;
 
  private:
   TestGpus gpus_;
 };
 
-// How many GPUs there are where so many are wanted, each number once: where a program sees one, a
-// training on two or four of them is that on one again.
+// Available GPUs for each wanted number, each result once: on a machine with one GPU, 1, 2 and 4
+// are the same training.
 inline std::vector<int> worlds(const std::vector<int>& wanted) {
   std::vector<int> there;
   for (const int count : wanted) {
@@ -57,8 +58,7 @@ inline std::vector<int> worlds(const std::vector<int>& wanted) {
   return there;
 }
 
-// While it lives somebody else has all memory of a GPU but `left` bytes, of real ones some
-// megabytes more or less.
+// Occupies all memory of a GPU but `left` bytes; on real GPUs a few megabytes more or less.
 class FullGpu {
  public:
   FullGpu(const Gpus& gpus, int device, int64_t left);
@@ -69,12 +69,12 @@ class FullGpu {
  private:
   const device::Table& table_;
   const int device_;
-  std::vector<void*> taken_;  // of real ones
-  int64_t size_ = 0;          // of fake ones
+  std::vector<void*> taken_;  // allocations on a real GPU
+  int64_t size_ = 0;          // bytes on a fake GPU
 };
 
-// A kernel of the GPU's fails as those do that leave it unusable. A real one stays so until the
-// process ends; fake ones are mended where Gpus says so, by the next of these.
+// Makes a kernel fail so that the GPU becomes unusable: a real one until the process ends, a fake
+// one until the next Gpus.
 void break_gpu(const Gpus& gpus, int device);
 
 struct Caught {
@@ -91,12 +91,12 @@ Caught caught(const F& f) {
   return {};
 }
 
-// In seconds, from some moment on.
+// Seconds since an arbitrary moment.
 inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The same on any number of ranks, but for the order of sums.
+// A recipe with the same result on any number of ranks, up to rounding.
 inline Recipe in_f64(int64_t num_epochs = 3) {
   Recipe setup;
   setup.model.dtype = base::DType::kF64;
@@ -105,7 +105,7 @@ inline Recipe in_f64(int64_t num_epochs = 3) {
   return setup;
 }
 
-// As a training that nothing happened to.
+// Continues and expects the weights of an undisturbed training.
 inline void expect_goes_on(Trial& run, const std::vector<double>& expected) {
   run.train();
   EXPECT_LE(largest_difference(run.weights(), expected), 1e-9);

@@ -1,5 +1,5 @@
-// Trainings on GPUs that others have filled: what the caller is told, and that the same call works
-// once there is room, as does one that needs less.
+// Trainings on GPUs without enough free memory: the error, and success of the same call once there
+// is room, or of one that needs less.
 #include "train/device_fixture.h"
 
 namespace gnnmg::test {
@@ -30,7 +30,7 @@ TEST(FullGpu, SaysSoAndGoesOnOnceThereIsRoom) {
   gpus.expect_clean();
 }
 
-// The weights of the wide one and their gradients are 600 MB.
+// Weights and gradients of the wide model take 600 MB.
 TEST(FullGpu, HasRoomForASmallerTraining) {
   const Gpus gpus(1);
   Host host;

@@ -1,4 +1,4 @@
-// What tests of GPUs that never come to their end share.
+// Fixtures for tests of GPUs that never finish.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -24,16 +24,15 @@
 namespace gnnmg::test {
 
 inline constexpr int64_t kDeadline = 300;
-// The deadline, a second in which a device may come to its end, half of one behind which threads
-// that are held up by the driver are given up, twice where others wait for these; and what a
-// machine with other work takes.
+// The deadline; the drain time of a device (1 s); half of it until threads blocked in the driver
+// are abandoned; both twice if others wait for these; and 3 s for a loaded machine.
 inline constexpr double kLongest = 0.3 + 2 * 1.5 + 3;
 
-// How a training with a GPU that hangs ends.
+// Ways to end a training on a hung GPU.
 enum class Way { kDeadline, kCancel, kFree };
 
-// GPUs that work later than they are told, until they hang. Nobody asks them anything any more when
-// the test is over, but which of them were given up is remembered by their table, which stays.
+// Fake GPUs with delayed work, until they hang. Their table stays after the test, because it
+// remembers which GPUs were given up.
 class Hanging {
  public:
   explicit Hanging(int count, fake_gpu::Launches launches = fake_gpu::Launches::kAtOnce)
@@ -46,7 +45,7 @@ class Hanging {
   fake_gpu::Late& late() { return *late_; }
   Host& host() { return host_; }
   Recipe train(Recipe setup) const { return gpus_.train(std::move(setup)); }
-  // The GPU goes on after all: what was left behind goes, and nothing else.
+  // Unblocks the GPU and expects that abandoned work, and nothing else, is freed.
   void expect_clean_behind(int device) {
     late_->go_on(device);
     const double until = now() + 20;
@@ -75,8 +74,8 @@ inline Recipe endless(bool captured) {
   return endless(captured ? train::Capture::kOn : train::Capture::kUnpadded);
 }
 
-// A rank that is held off the CPU for as long as the short deadline ends the training, which is
-// begun again then.
+// A rank that gets no CPU time until the short deadline ends the training; then it is started
+// again.
 inline void train_until(Trial& run, int64_t epoch) {
   for (int round = 0; round < 10 && run->progress().epoch < epoch; ++round) {
     if (round > 0) caught([&] { run->wait({}); });
@@ -94,8 +93,8 @@ inline void expect_given_up(const Caught& found, int device) {
   EXPECT_THAT(found.text, testing::HasSubstr("end the process, and go on in another one"));
 }
 
-// Later calls say so at once, the host has what it had, other GPUs and the CPU go on, and freeing
-// waits for nothing.
+// Later calls fail at once, the host keeps its state, other GPUs and the CPU work, and freeing does
+// not wait.
 inline void expect_goes_on_without(int device, int world, std::optional<Trial>& run, Host& host) {
   double start = now();
   expect_given_up(caught([&] { (*run)->step({}, nullptr); }), device);
@@ -103,7 +102,7 @@ inline void expect_goes_on_without(int device, int world, std::optional<Trial>& 
   if (device == 0) expect_given_up(caught([&] { (*run)->memory_plan(0); }), device);
   for (const double weight : run->weights()) ASSERT_TRUE(std::isfinite(weight));
   run.reset();
-  EXPECT_LT(now() - start, 2);  // each of them would wait for a second
+  EXPECT_LT(now() - start, 2);  // each wait would take a second
   start = now();
   Recipe other;
   other.trainer.num_epochs = 1;
@@ -115,7 +114,7 @@ inline void expect_goes_on_without(int device, int world, std::optional<Trial>& 
   other.trainer.devices = {};
   Trial on_cpu(other, host);
   on_cpu.train();
-  EXPECT_LT(now() - start, 10);  // waiting for nobody, call after call
+  EXPECT_LT(now() - start, 10);  // no call waits
 }
 
 inline std::string of_rank(int rank) {

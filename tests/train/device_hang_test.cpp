@@ -1,6 +1,6 @@
-// GPUs that never come to their end, and drivers that answer no more: the host hears of it within
-// the deadline and a device's time to rest, goes on without that GPU, and can free everything;
-// what lies on it stays until it comes to its end after all.
+// GPUs that never finish, and drivers that do not answer: the host learns of it within the deadline
+// and the drain limit, continues without that GPU, and can free everything; memory on the GPU stays
+// until the GPU finishes after all.
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(DeviceHang, InTheMiddleOfTraining) {
   for (const Way way : {Way::kDeadline, Way::kCancel, Way::kFree}) {
-    // Of a rank alone whose driver does not answer nobody finds out but by a cancel.
+    // For a single rank with a silent driver, only a cancel notices it.
     if (way == Way::kDeadline && world == 1 && silent) continue;
     Hanging gpus(world);
     const int device = way == Way::kCancel ? 0 : world - 1;
@@ -58,7 +58,7 @@ TEST_P(DeviceHang, InTheMiddleOfTraining) {
   }
 }
 
-// What comes to its end while others wait for that has hung for a while, and is used on.
+// A GPU that finishes while others wait for it has hung for a while, and stays in use.
 TEST(DeviceHang, ThatIsOverInTime) {
   for (const bool captured : {false, true}) {
     Hanging gpus(2);
@@ -102,7 +102,7 @@ TEST(DeviceHang, InAnEvaluation) {
     }
 }
 
-// Only what mini-batches are made in: the rank's own queue is through.
+// Only the queues that make mini-batches hang; the rank's own queue is done.
 TEST(DeviceHang, WhereMiniBatchesAreMade) {
   for (const int world : {1, 2}) {
     Hanging gpus(world);
@@ -120,12 +120,12 @@ TEST(DeviceHang, WhereMiniBatchesAreMade) {
   }
 }
 
-// Before the first step: what a training is made of does not come to its end.
+// Before the first step: preparing the training does not finish.
 TEST(DeviceHang, FromTheBeginning) {
   for (const bool captured : {false, true}) {
     Hanging gpus(2);
     std::optional<Trial> run;
-    gpus.host().meet_timeout_ms = 1000;  // for each other, until all have what they need
+    gpus.host().meet_timeout_ms = 1000;  // until all ranks are ready
     run.emplace(gpus.train(endless(captured)), gpus.host());
     gpus.late().hang(1);
     const double start = now();
@@ -138,7 +138,7 @@ TEST(DeviceHang, FromTheBeginning) {
   }
 }
 
-// The program ends with the GPU still at it, at once or behind what was told of it.
+// The program ends while the GPU hangs, at once or after its report.
 TEST(DeviceHang, AndTheProgramEnds) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (const bool told : {false, true}) {

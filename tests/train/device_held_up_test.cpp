@@ -1,6 +1,6 @@
-// Ranks whose threads are held up inside a call of the driver: by a launch that finds its queue
-// full behind an exchange which does not come to its end. They can look at no deadline and no
-// cancel, so somebody else ends the exchange, in time, and the ranks find why.
+// Ranks whose threads are blocked in the driver: a launch finds its queue full after an exchange
+// that does not finish. Such a thread can check no deadline and no cancel, so another thread ends
+// the exchange in time, and the ranks find the cause.
 #include <chrono>
 #include <optional>
 #include <string>
@@ -17,19 +17,19 @@ using testing::HasSubstr;
 using testing::Not;
 using train::Capture;
 
-// Each step starts its kernels behind an exchange that nobody waits for.
+// Each step starts kernels after an exchange that nobody waits for.
 Recipe eager(int64_t deadline_ms = kDeadline) {
   Recipe setup = endless(Capture::kOff);
   setup.trainer.deadline_ms = deadline_ms;
   return setup;
 }
 
-// What the watchdog takes after a deadline of 0.3 s, and what a machine with other work does.
+// Time of the watchdog after a deadline of 0.3 s, on a loaded machine.
 constexpr double kInTime = 0.3 + 0.7 + 2;
 
 class DeviceHeldUp : public testing::TestWithParam<int> {
  protected:
-  // Over as for a rank that waits for an exchange, without the loss of a GPU; and it goes on.
+  // Ends as for a rank that waits for an exchange, without the loss of a GPU; then continues.
   static void expect_over(Hanging& gpus, Trial& run, const Caught& found, double seconds) {
     EXPECT_LT(seconds, kInTime) << found.text;
     EXPECT_THAT(found.text, Not(HasSubstr("used no more")));
@@ -41,7 +41,7 @@ class DeviceHeldUp : public testing::TestWithParam<int> {
 };
 INSTANTIATE_TEST_SUITE_P(Worlds, DeviceHeldUp, testing::Values(2, 4));
 
-// Steps kernel after kernel come to the same, whoever is held up meanwhile.
+// Steps without capture give the same result, whichever rank is blocked.
 TEST_P(DeviceHeldUp, ByWorkThatIsDoneInTime) {
   const Recipe setup = in_f64();
   const std::vector<double> expected = weights_after(setup);
@@ -89,7 +89,7 @@ TEST_P(DeviceHeldUp, AndCancelled) {
   gpus.expect_clean_behind(0);
 }
 
-// Of one rank of the process, which says so; the others hear of it.
+// One rank of the process fails and reports it; the others get its error.
 TEST_P(DeviceHeldUp, AndAnotherRankLosesItsGpu) {
   Hanging gpus(world, Launches::kHoldUp);
   {
@@ -107,8 +107,8 @@ TEST_P(DeviceHeldUp, AndAnotherRankLosesItsGpu) {
   gpus.expect_clean_behind(0);
 }
 
-// All ranks are held up, by a GPU that hangs for good or by the exchange with it. That one is given
-// up, and no other.
+// All ranks are blocked by a GPU that hangs forever, or by the exchange with it. Only that GPU is
+// given up.
 TEST_P(DeviceHeldUp, ByAGpuThatHangs) {
   for (const Way way : {Way::kDeadline, Way::kCancel, Way::kFree}) {
     Hanging gpus(world, Launches::kHoldUp);
@@ -137,8 +137,8 @@ TEST_P(DeviceHeldUp, ByAGpuThatHangs) {
   }
 }
 
-// Backward passes that wait for other ranks, on the one thread that LibTorch has for a GPU: of two
-// trainings that could hold each other up for ever the second one is refused.
+// Backward passes that wait for other ranks run on LibTorch's one thread per GPU. Of two trainings
+// that could block each other forever, the second is refused.
 TEST(DeviceJointNorms, TakeTurns) {
   const Gpus gpus(4);
   Host host;

@@ -1,5 +1,5 @@
-// When a GPU has nothing to do, on fake ones whose queues take as long as the test says, whatever
-// the host does meanwhile: passes, and samples that are made there.
+// Idle time of a GPU, measured on fake ones whose queues take the time that the test sets,
+// independent of the host: passes, and samples made there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,10 +16,10 @@
 namespace gnnmg::test {
 namespace {
 
-// Of all queues. Seconds are now()'s.
+// Durations of work in all queues, in the seconds of now().
 struct Pace {
   double pass = 0, sample = 0;
-  bool eager = false;  // a pass stands behind every second timed mark
+  bool eager = false;  // every second timed event follows a pass
   std::mutex mutex;
   std::map<const device::Queue*, double> busy_until;
   std::map<const device::Queue*, int64_t> marks;
@@ -30,7 +30,7 @@ struct Pace {
 Pace* pace = nullptr;
 const device::Table* below = nullptr;
 
-// Over one of the table below, for who waits for it.
+// Wraps an event of the inner table, for waits.
 struct Mark {
   bool timed = false;
   double time = -1;
@@ -56,7 +56,7 @@ device::Table paced(const Gpus& gpus, Pace& by) {
   pace = &by;
   below = &gpus.table();
   device::Table table = gpus.table();
-  table.use = [](device::Queue* queue) {  // LibTorch works in those that train alone
+  table.use = [](device::Queue* queue) {  // LibTorch uses only training queues
     {
       const std::lock_guard lock(pace->mutex);
       pace->trains.insert(queue);
@@ -129,7 +129,7 @@ device::Table paced(const Gpus& gpus, Pace& by) {
   return table;
 }
 
-// Five mini-batches an epoch.
+// Five mini-batches per epoch.
 Recipe five() {
   Recipe setup = in_f64();
   setup.trainer.batches_per_step = 1;
@@ -138,14 +138,14 @@ Recipe five() {
   return setup;
 }
 
-// Its sampler sleeps, which no step can be captured with.
+// A sampler that sleeps; steps cannot be captured with it.
 Recipe eager(double sample) {
   Recipe setup = five();
   watch(setup, [sample](const sample::BatchKey&, const base::CancelToken&) { sleep_for(sample); });
   return setup;
 }
 
-// What each rank tells of the second epoch, when all is at its pace.
+// Times of each rank in the second epoch, when everything runs at its pace.
 std::vector<train::RankTimes> times_of(const Recipe& setup, int world, double pass, double sample) {
   Pace by;
   by.pass = pass;
@@ -173,8 +173,8 @@ std::vector<train::RankTimes> times_of(const Recipe& setup, int world, double pa
 
 constexpr double kLong = 0.05, kShort = 0.001;
 
-// Whether `right` comes to be true of the times that `measure` gives. A host that is held off the
-// CPU is idle for that long, so it has a few tries.
+// True if `right` holds for the times of `measure` in one of a few tries: a host without CPU time
+// counts as idle.
 bool in_a_few_tries(const std::function<std::vector<train::RankTimes>()>& measure,
                     const std::function<bool(const std::vector<train::RankTimes>&)>& right) {
   for (int round = 0; round < 6; ++round)
@@ -192,7 +192,7 @@ TEST(DeviceIdle, ALoaderThatIsSlow) {
         const bool waits = ranks[0].idle_seconds > kLong &&
                            ranks[0].idle_seconds > ranks[0].compute_seconds &&
                            ranks[0].wait_seconds > ranks[0].idle_seconds / 2;
-        // With a mini-batch less it is the one that waits for the other.
+        // With one mini-batch less, this rank waits for the other.
         return waits && (world == 1 || (ranks[1].reduce_seconds > ranks[1].compute_seconds &&
                                         ranks[1].idle_seconds < ranks[0].idle_seconds));
       };
@@ -215,7 +215,7 @@ TEST(DeviceIdle, ALoaderThatIsFast) {
     }
 }
 
-// The host waits for each mini-batch, the GPU for the step's first alone.
+// The host waits for each mini-batch, the GPU only for the first of a step.
 TEST(DeviceIdle, MiniBatchesThatAreMadeWhileTheStepIsUnderWay) {
   Recipe setup = eager(0.8 * kLong);
   setup.trainer.batches_per_step = 5;
@@ -226,7 +226,7 @@ TEST(DeviceIdle, MiniBatchesThatAreMadeWhileTheStepIsUnderWay) {
                              }));
 }
 
-// Its exchange waits for each pass.
+// The strict exchange waits for each pass.
 TEST(DeviceIdle, PassesOfStrictModeAreNoAllReduce) {
   Recipe setup = eager(0);
   setup.trainer.batches_per_step = 5;

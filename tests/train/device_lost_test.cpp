@@ -1,6 +1,5 @@
-// A GPU fails in the middle of a training, for good, as far as its process goes: what the caller is
-// told now and later, and that other GPUs and the CPU go on. A program by itself: a real GPU is of
-// no use to it behind this.
+// A GPU fails permanently in the middle of a training: the errors now and later, and other GPUs and
+// the CPU that continue. A separate program: a real GPU is unusable for the process afterwards.
 #include "train/device_fixture.h"
 
 namespace gnnmg::test {
@@ -48,7 +47,7 @@ TEST(LostGpu, IsSaidForGoodAndTheRestGoesOn) {
     EXPECT_EQ(on_cpu.status, Status::kOk) << on_cpu.text;
     EXPECT_FALSE(run.weights().empty());
   }
-  const Gpus again(2);  // which mends fake ones
+  const Gpus again(2);  // repairs fake GPUs
   again.expect_clean();
 }
 

@@ -1,5 +1,5 @@
-// When trainings on several GPUs of one process take memory and give it back: never while a rank's
-// kernel waits for another rank of the process, since CUDA may then hold up both for ever.
+// Trainings on several GPUs of one process allocate and free memory only while no rank's kernel
+// waits for another rank of the process: CUDA could block both forever.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,8 @@
 namespace gnnmg::test {
 namespace {
 
-// Such a call takes a while, in which the others go on: what is wrong before it or behind is seen.
+// Such a call takes a while and lets other threads run: violations before and after it are
+// detected.
 void check(const char* what) {
   fake_nccl::check_memory_call(what);
   if (std::string_view(what) == "a tensor is made") return;
@@ -30,7 +31,7 @@ void check_but_tensors(const char* what) {
   if (std::string_view(what) != "a tensor is made") check(what);
 }
 
-// With the turns that the plug-in takes for all of them.
+// Includes the plug-in's launch order for all of them.
 void check_in_turn(const char* what) {
   fake_nccl::begin_growth();
   check(what);
@@ -46,7 +47,7 @@ class Watched {
   Watched& operator=(const Watched&) = delete;
 };
 
-// A host's, whose fan-outs grow from mini-batch to mini-batch.
+// A host sampler whose fan-outs grow from mini-batch to mini-batch.
 class GrowingSampler final : public sample::Sampler {
  public:
   explicit GrowingSampler(const graph::GraphRef& graph) {
@@ -73,7 +74,7 @@ class GrowingSampler final : public sample::Sampler {
 
 class DeviceMemoryCalls : public testing::TestWithParam<int> {
  protected:
-  // Trains and evaluates, and shows what was called when it must not be.
+  // Trains and evaluates, and lists forbidden calls.
   void expect_in_turns(const Recipe& setup, bool tensors = true) const {
     const Gpus gpus(GetParam());
     Host host;
@@ -113,8 +114,8 @@ TEST_P(DeviceMemoryCalls, OfHopsThatAreMeasured) {
   expect_in_turns(setup);
 }
 
-// Passes take what their true sizes need, each its own and none beforehand; with norms over all
-// ranks in the middle of an exchange's step.
+// Each pass allocates for its true sizes; with norms over all ranks in the middle of a step's
+// exchange.
 TEST_P(DeviceMemoryCalls, OfPassesWithoutBounds) {
   for (const bool across : {false, true}) {
     Recipe setup = unpadded();
@@ -125,7 +126,7 @@ TEST_P(DeviceMemoryCalls, OfPassesWithoutBounds) {
   }
 }
 
-// The GPUs of both are the same, or not: their calls for memory concern all of the process.
+// Both trainings use the same GPUs or different ones: memory calls concern the whole process.
 TEST_P(DeviceMemoryCalls, OfTrainersAtTheSameTime) {
   const Gpus gpus(GetParam());
   Host host;
@@ -135,7 +136,7 @@ TEST_P(DeviceMemoryCalls, OfTrainersAtTheSameTime) {
     const auto part = [&](bool second) {
       Recipe setup = gpus.train(unpadded());
       if (apart) setup.trainer.devices = second ? std::vector{2, 3} : std::vector{0, 1};
-      // While a fake GPU captures, nobody else can use it, as others could a real one.
+      // A fake GPU that captures cannot be used by others, unlike a real one.
       setup.trainer.capture = !second ? train::Capture::kUnpadded
                               : apart ? train::Capture::kAuto
                                       : train::Capture::kOff;
@@ -155,7 +156,7 @@ TEST_P(DeviceMemoryCalls, OfTrainersAtTheSameTime) {
   gpus.expect_clean();
 }
 
-// Samples and rows come from the host, and every mini-batch is larger than those before it.
+// Samples and rows come from the host, and every mini-batch is larger than all before.
 TEST_P(DeviceMemoryCalls, OfMiniBatchesThatGrow) {
   Recipe setup = unpadded();
   setup.trainer.placement.graph = loader::GraphPlacement::kHost;
@@ -174,8 +175,7 @@ TEST_P(DeviceMemoryCalls, OfGraphs) {
   expect_in_turns(setup);
 }
 
-// Steps that are captured, or kernel after kernel over the same shapes, take nothing, other than
-// tensors out of what LibTorch keeps.
+// Steps with captured shapes allocate nothing but tensors from LibTorch's cache.
 TEST_P(DeviceMemoryCalls, OfCapturedSteps) {
   for (const train::Capture capture : {train::Capture::kOn, train::Capture::kOff}) {
     Recipe setup = unpadded();

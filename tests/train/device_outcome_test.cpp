@@ -1,5 +1,5 @@
-// Trainings on GPUs that do not come to their end: what the caller is told, what state is left,
-// that another start goes on from it, and that nothing of a GPU is held behind them.
+// Trainings on GPUs that end early: the error, the state afterwards, another start that continues,
+// and no leaks on GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TEST(DeviceOutcome, DivergenceLeavesTheLastGoodWeights) {
     host.devices = &gpus.table();
     Recipe setup;
     setup.dataset = make_small({.regression = true, .huge_target = true});
-    setup.trainer.batches_per_step = 8;  // the target is in every step
+    setup.trainer.batches_per_step = 8;  // every step has the target
     setup.trainer.optimizer.kind = train::OptimizerKind::kSgd;
     Trial run(gpus.train(setup), host);
     const std::vector<double> before = run.weights();

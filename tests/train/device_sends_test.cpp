@@ -1,5 +1,5 @@
-// What the host sends in each step, on fake GPUs that are late: a piece of pinned memory is not
-// written again before the copy out of it is over.
+// The host's copies in each step, on fake GPUs with delayed work: pinned memory is not written
+// again before its copy is done.
 #include "train/ranks/sends.h"
 
 #include <ATen/TensorOperators.h>
@@ -56,7 +56,7 @@ TEST_F(DeviceSends, AreNotWrittenOverBeforeTheyAreThere) {
   std::atomic<bool> over{false};
   fake_gpu::Late::put(&stream_, [&] { return over.load(); });
   for (int64_t i = 0; i < kPieces + 3; ++i) there.push_back(sends.put(at::full({20'000}, i)));
-  EXPECT_FALSE(table_.finished(device_.queue));  // and nobody has waited
+  EXPECT_FALSE(table_.finished(device_.queue));  // nobody has waited
   EXPECT_EQ(pinned, kPieces);
   EXPECT_EQ(pageable, 3);
   over = true;
@@ -76,13 +76,13 @@ TEST_F(DeviceSends, TakeNothingInTheLongRun) {
     train::Sends sends(device_);
     EXPECT_EQ(taken, 0);
     for (int64_t i = 0; i < 10 * kPieces; ++i) {
-      // As a view, whose numbers lie apart from each other.
+      // A view with strides.
       const at::Tensor host = at::arange(40'000 - i).slice(0, 0, 40'000 - i, 2);
       EXPECT_TRUE(sends.put(host).cpu().equal(host));
     }
     EXPECT_EQ(taken, kPieces);
     EXPECT_EQ(pageable, 0);
-    for (const int64_t rows : {0, 1, 1000}) {  // without one
+    for (const int64_t rows : {0, 1, 1000}) {  // 0: no rows
       const at::Tensor host = at::full({rows, 4}, rows);
       EXPECT_TRUE(sends.put(host).cpu().equal(host));
     }

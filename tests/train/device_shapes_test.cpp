@@ -1,5 +1,5 @@
-// Steps over mini-batches that differ in size, so that their passes have different shapes: captured
-// ones, and the same kernel after kernel.
+// Steps over mini-batches of different sizes, so that passes have different shapes, with and
+// without capture.
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ Recipe hubs_in_f64() {
   return setup;
 }
 
-// Mini-batches over each shape, of all ranks together, as the log says it.
+// Numbers of mini-batches of each shape, all ranks together, from the log.
 std::vector<int64_t> count_passes(const std::vector<std::string>& lines) {
   std::vector<int64_t> sums(3);
   for (const std::string& line : lines) {
@@ -38,7 +38,7 @@ std::vector<int64_t> count_passes(const std::vector<std::string>& lines) {
   return sums;
 }
 
-// Whatever the ranks: the same shapes, mini-batches over each, and weights as of the true counts.
+// For any ranks: the same shapes and counts, and weights as with true sizes.
 void expect_shapes(Capture capture, const char* said) {
   for (const bool once : {false, true}) {
     Recipe setup = hubs_in_f64();
@@ -78,7 +78,7 @@ TEST(DeviceShapes, OfTheSameKernelAfterKernel) {
   expect_shapes(Capture::kOff, "eager, over the shapes of captured ones");
 }
 
-// Rows of a mini-batch that was larger lie behind those of a smaller one, and are not numbers.
+// Leftover rows of a larger mini-batch follow those of a smaller one, and are NaN.
 TEST(DeviceShapes, WhatLiesBehindRowsIsNotRead) {
   Recipe setup = hubs_in_f64();
   setup.dataset = make_hubs(/*nan_hubs=*/true);
@@ -89,7 +89,7 @@ TEST(DeviceShapes, WhatLiesBehindRowsIsNotRead) {
     EXPECT_LE(largest_difference(Gpus(1).weights_after(recipe), expected), 1e-9);
 }
 
-// Each shape comes to the bits that the same work does, started kernel after kernel.
+// Each shape gives the same bits with and without capture.
 TEST(DeviceShapes, TheBitsOfTheSameWorkOneByOne) {
   ASSERT_TRUE(kOneThread);
   for (const int world : {1, 2, 4}) {
@@ -109,7 +109,7 @@ TEST(DeviceShapes, TheBitsOfTheSameWorkOneByOne) {
   }
 }
 
-// A training that goes on from the middle of an epoch takes the same shapes, in either way.
+// A training that continues from the middle of an epoch has the same shapes, in both modes.
 TEST(DeviceShapes, TheBitsOfATrainingThatWasNotInterrupted) {
   ASSERT_TRUE(kOneThread);
   Recipe setup = captured(hub_recipe());

@@ -1,5 +1,5 @@
-// Where the time of captured steps goes, and of the same kernel after kernel, as reports say it:
-// the parts are there, and the model's queue is never at more than the time that passed.
+// Reported times of steps with and without capture: all parts are present, and the model's queue
+// never has more than the time that passed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ std::vector<train::EpochReport> reports_of(const Recipe& setup, const Gpus& gpus
 }
 
 void expect_parts(train::Capture capture) {
-  constexpr int64_t kPasses[] = {0, 5};  // of all ranks; 0: one each
+  constexpr int64_t kPasses[] = {0, 5};  // mini-batches of all ranks; 0: one each
   for (const int world : worlds({1, 2}))
     for (const int64_t batches_per_step : kPasses)
       for (const bool gather : {false, true}) {
@@ -48,7 +48,7 @@ void expect_parts(train::Capture capture) {
             const double busy = rank.compute_seconds + rank.reduce_seconds + rank.optimizer_seconds;
             EXPECT_LE(rank.wait_seconds + busy, rank.seconds * 1.001 + 1e-4);
             EXPECT_NEAR(busy + rank.idle_seconds, rank.seconds, rank.seconds * 1e-3 + 1e-4);
-            EXPECT_GT(rank.bus_bytes, 129 / gpus.count() * 8);  // the seeds are among them
+            EXPECT_GT(rank.bus_bytes, 129 / gpus.count() * 8);  // includes the seeds
           }
           EXPECT_EQ(report.sample_seconds, report.ranks[0].sample_seconds);
         }

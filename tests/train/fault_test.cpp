@@ -57,7 +57,7 @@ TEST(TrainerFault, CancelAndStartAgain) {
     running = &run;
     const Outcome outcome = outcome_of([&] { run.train(); });
     EXPECT_EQ(outcome.status, Status::kCancelled);
-    EXPECT_EQ(outcome.text, "training was cancelled");
+    EXPECT_EQ(outcome.text, "training was canceled");
     EXPECT_LT(now() - at.load(), 5.0);  // far from the deadline
     EXPECT_EQ(run->progress().state, TrainerState::kFailed);
     EXPECT_FALSE(run->busy());

@@ -1,6 +1,5 @@
-// The rows of the fault table that name NCCL and GPUs, over trainings of several real processes:
-// what happens at a call of NCCL's, and a GPU that is lost. What they share with jobs on the CPU is
-// in process_fault_test.cpp.
+// Rows of the fault table about NCCL and GPUs, with trainings of several real processes. Rows in
+// common with jobs on the CPU are in process_fault_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,10 +18,10 @@ using testing::Contains;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-constexpr int64_t kDeadline = 3000, kMost = kDeadline * 19 / 10;  // not after two deadlines
+constexpr int64_t kDeadline = 3000, kMost = kDeadline * 19 / 10;  // sooner than two deadlines
 const std::vector<std::string> kShort{"deadline=3000", "stall=3000"}, kLong{"deadline=60000"};
 
-// Why a member failed, which has left nothing behind.
+// The failure of a member, which leaked nothing.
 End failed(Child& member) {
   EXPECT_EQ(member.wait_end(60'000), 3) << member.all();
   EXPECT_THAT(member.lines(), Contains("left threads 0 files 0"));
@@ -30,9 +29,9 @@ End failed(Child& member) {
   return end_of(member);
 }
 
-// Rows 2 and 4: a process is killed or stopped inside a call of NCCL's, early and late, one of two,
-// four and eight ranks. The others name it in time, and the training that is started again has the
-// bits of one that nothing happened to.
+// Rows 2 and 4: a process is killed or stopped in a call of NCCL, early and late, one of two, four
+// and eight ranks. The others name it in time, and the restarted training has the bits of an
+// undisturbed one.
 TEST(GpuProcessFault, KilledOrStoppedInsideNccl) {
   struct Case {
     std::vector<int> ranks;
@@ -84,9 +83,9 @@ TEST(GpuProcessFault, KilledOrStoppedInsideNccl) {
   }
 }
 
-// A process goes while the threads of the others are held up by their drivers, in launches behind
-// an exchange with it: killed, stopped, or failed for a reason of its own. They hear of it in time
-// all the same, in the words of those who wait for an exchange, and the GPUs are as good as new.
+// A process is killed, stopped, or fails while the other processes' threads are blocked in their
+// drivers, in launches after an exchange with it. They still report it in time, with the error of a
+// rank that waits for an exchange, and the GPUs stay usable.
 TEST(GpuProcessFault, RanksThatAreHeldUpByLaunches) {
   enum class How { kKilled, kStopped, kFailed };
   struct Case {
@@ -150,8 +149,8 @@ TEST(GpuProcessFault, RanksThatAreHeldUpByLaunches) {
   }
 }
 
-// NCCL fails at one call, hangs in it, or breaks a moment later: all processes end in time, with a
-// word about it. A job of one rank has NCCL too.
+// NCCL fails in one call, hangs in it, or breaks a moment later: all processes end in time and
+// report it. A job of one rank uses NCCL too.
 TEST(GpuProcessFault, NcclFailsAtACall) {
   struct Case {
     int call, result;
@@ -178,7 +177,7 @@ TEST(GpuProcessFault, NcclFailsAtACall) {
         EXPECT_THAT(end.status, AnyOf("ERR_IO", "ERR_PEER_LOST", "ERR_ABORTED", "ERR_INTERNAL",
                                       "ERR_UNAVAILABLE"))
             << end.text;
-      // A rank that hangs in NCCL has not come to what others wait for next.
+      // A rank that hangs in NCCL does not reach the next collective.
       if (hangs)
         EXPECT_THAT(end.text,
                     AnyOf(ContainsRegex("not done after [0-9.]+ s, though all ranks came"),
@@ -193,7 +192,7 @@ TEST(GpuProcessFault, NcclFailsAtACall) {
   }
 }
 
-// Row 19: the process whose GPU is lost says so, the others that it did, with where it was.
+// Row 19: the process with the lost GPU reports it, and the others name that process and place.
 TEST(GpuProcessFault, AGpuIsLost) {
   for (const int victim : {0, 1}) {
     SCOPED_TRACE(victim);

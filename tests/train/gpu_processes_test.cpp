@@ -1,5 +1,5 @@
-// What jobs of several processes on GPUs have beside those on the CPU: which GPUs go together, and
-// what is said where they do not.
+// Jobs of several processes on GPUs, where they differ from those on the CPU: valid combinations of
+// GPUs, and the errors for others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Processes of the job train so, in threads of this one; what each of them threw, and its log.
+// Runs processes of the job as threads; returns each error and log.
 struct Job {
   std::vector<Outcome> outcomes;
   std::vector<std::vector<std::string>> logs;
@@ -54,11 +54,11 @@ Job run_trainers(int count, const Placing& placing, const Body& body) {
 }
 
 void on(const std::vector<int>& devices, Recipe& setup, Host& host) {
-  place(0, setup, host);  // for the table
+  place(0, setup, host);  // sets the device table
   setup.trainer.devices = devices;
 }
 
-// One, two, four and eight ranks, however they are spread, come to the CPU's weights.
+// One, two, four and eight ranks give the CPU's weights, for any distribution over processes.
 TEST(GpuProcesses, TrainAsTheCpuDoes) {
   const std::vector<double> expected = weights_after(in_f64());
   int in_order = -fake_nccl::count().destroyed;
@@ -79,16 +79,15 @@ TEST(GpuProcesses, TrainAsTheCpuDoes) {
           run.train();
           EXPECT_LE(largest_difference(run.weights(), expected), 1e-9);
         });
-    // Over NCCL, also where the job is one process with one GPU.
+    // Uses NCCL, also for one process with one GPU.
     EXPECT_EQ(fake_nccl::count().made - before, std::accumulate(ranks.begin(), ranks.end(), 0));
   }
-  // Those of trainers that are freed at about the same time, as most of the 27 are where the
-  // machine is not busy.
+  // Communicators of trainers freed at about the same time, most of the 27 on an idle machine.
   in_order += fake_nccl::count().destroyed;
   EXPECT_GT(in_order, 5);
 }
 
-// Of graphs, with batch norm over the step and bit for bit, in real processes.
+// Data sets of graphs, with batch norm over the step and in strict mode, in real processes.
 TEST(GpuProcesses, GraphsOnRealProcesses) {
   GNNMG_NEEDS_DATA("imdb-binary");
   const std::vector<std::string> words{"graphs=" + data_path("imdb-binary"), "strict=1", "norm=1",
@@ -97,7 +96,7 @@ TEST(GpuProcesses, GraphsOnRealProcesses) {
   for (const auto& found : weights_of_processes(words, {1, 3})) EXPECT_EQ(found, alone);
 }
 
-// A checkpoint of a job on the CPU is gone on from by one on GPUs of another world, and back.
+// A job on GPUs of another world size continues a checkpoint of a job on the CPU, and the reverse.
 TEST(GpuProcesses, CheckpointsMoveBetweenJobsOfBothKinds) {
   Recipe alone = in_f64();
   alone.trainer.batches_per_step = 2;
@@ -125,7 +124,7 @@ TEST(GpuProcesses, CheckpointsMoveBetweenJobsOfBothKinds) {
   }
 }
 
-// One process on GPUs and one on the CPU: refused on both, by a sentence about both.
+// One process on GPUs and one on the CPU: refused on both, naming both.
 TEST(GpuProcesses, SomeOnTheCpu) {
   for (const int on_cpu : {0, 1}) {
     std::vector<std::string> texts(2);
@@ -147,7 +146,7 @@ TEST(GpuProcesses, SomeOnTheCpu) {
   }
 }
 
-// Two processes chose one GPU.
+// Two processes choose one GPU.
 TEST(GpuProcesses, OneGpuForTwo) {
   std::vector<std::string> texts(3);
   run_trainers(
@@ -165,7 +164,7 @@ TEST(GpuProcesses, OneGpuForTwo) {
                     HasSubstr("would never run side by side on one")));
 }
 
-// GPUs of other memory train together; the log says so, and which number has how many.
+// GPUs with different memory train together; the log says so and lists the sizes.
 TEST(GpuProcesses, GpusThatDifferAreALineInTheLog) {
   const std::vector<double> expected = weights_after(in_f64());
   const auto train = [&](const std::vector<int>& second) {
@@ -192,8 +191,8 @@ TEST(GpuProcesses, GpusThatDifferAreALineInTheLog) {
   fake_gpu::set_memory(1, int64_t{1} << 30);
 }
 
-// A GPU that is full, or gone, before the start: who has it says so, the others that it did; and
-// where there is room again, they start.
+// A GPU is full, or lost, before the start: its process reports it, the others name that process;
+// once there is room again, they start.
 TEST(GpuProcesses, OneWithoutRoomIsNamedByAll) {
   struct Case {
     const char* what;
@@ -231,8 +230,8 @@ TEST(GpuProcesses, OneWithoutRoomIsNamedByAll) {
   }
 }
 
-// NCCL that does not fit, in one process or in all; and what keeps it from starting in one: a wrong
-// interface, GPUs that may not read each other's memory. All are told.
+// NCCL has the wrong version, in one process or in all; or does not start in one: a wrong
+// interface, or GPUs that may not read each other's memory. All report it.
 TEST(GpuProcesses, NcclThatDoesNotFit) {
   struct Case {
     std::vector<std::string> words, of_one;
@@ -265,7 +264,7 @@ TEST(GpuProcesses, NcclThatDoesNotFit) {
       EXPECT_EQ(team[p].wait_end(60'000), 3) << team[p].all();
       const std::vector<End> ends = ends_of(team[p]);
       ASSERT_EQ(ends.size(), 1u) << team[p].all();
-      // What all find in what they tell each other is said by all.
+      // A mismatch that all find is reported by all.
       const bool same = c.status == "ERR_MISMATCH" || c.status == "ERR_DEPENDENCY";
       EXPECT_EQ(ends[0].status, p == 1 || same ? c.status : "ERR_ABORTED") << ends[0].text;
       EXPECT_THAT(ends[0].text, HasSubstr(c.text));

@@ -200,7 +200,7 @@ TEST(MovedOptimizer, WhatCannotFollowIsRefused) {
     EXPECT_THAT(text_of(framework, Architecture::kGat, residual), HasSubstr("in PyG alone"));
   }
   EXPECT_THAT(text_of(Framework::kPyg, Architecture::kTransformer, {}),
-              HasSubstr("TransformerConv has no counterpart in DGL"));
+              HasSubstr("the graph transformer has no counterpart in DGL"));
 }
 
 // A file of the other framework's that does not fit is told of in its own keys.

@@ -1,28 +1,27 @@
-// What the ranks of a test's processes compute on: the CPU or fake GPUs, a file each, so that the
-// same cases are run on both.
+// Devices of a test's ranks: the CPU or fake GPUs, each in its own file, so that the same cases run
+// on both.
 #pragma once
 
 #include "train/options.h"
 
 namespace gnnmg::test {
 
-// First of all in a process of its own: what stays until it ends.
+// Called first in each process; the devices stay until it ends.
 void open_devices(const Options& options);
-// A process of its own: opens devices for its ranks, if it is on some, and has the recipe name them
-// and the host know them. Options are told where they are read.
+// For a separate process: opens the devices of its ranks and enters them in recipe and host.
+// Options are those of the command line.
 void place(const Options& options, Recipe& setup, Host& host);
-// A process that is a thread of this one, or trains alone: it has at most two ranks, or is the last
-// one.
+// For a process that is a thread of this one, or trains alone: at most two ranks, except in the
+// last process.
 void place(int process, Recipe& setup, Host& host);
-// True for fake GPUs, whose kernels and operators are slow: what takes long takes fewer steps
-// there.
+// True for fake GPUs, whose kernels and operators are slow: long tests take fewer steps.
 bool slow();
-// Allocations, queues, communicators of devices that are there, and rules that were broken; 0 on
-// the CPU. Waits a moment for what ends in the background.
+// Existing allocations, queues and communicators of devices, plus broken rules; 0 on the CPU. Waits
+// briefly for background work.
 int64_t num_on_devices();
-// How often a launch has held up a thread (late=1).
+// Number of launches that blocked a thread (late=1).
 int64_t num_held_up();
-// As if the process's first one had fallen off the bus.
+// Makes the process's first device fail for good.
 void lose_device();
 
 }  // namespace gnnmg::test

@@ -1,12 +1,8 @@
-// Fake GPUs, one a rank, with the fake NCCL among them. Options:
-//   first=<n>     ranks of the processes before this one, whose GPUs lie before this one's; as many
-//                 in each as in this one
-//   gpus=0        there are none: the CPU
-//   gpu_mib=<n>   memory of each
-//   late=1        they work later than they are told, and hold up who starts a kernel behind work
-//                 that is not over
-//   nccl=<faults> as GNNMG_FAKE_NCCL_FAULTS
-//   nccl_version=<n>
+// Fake GPUs, one per rank, with the fake NCCL. Options:
+//   first=<n>     ranks of earlier processes, whose GPUs precede this one's; the same number in
+//   each process gpus=0        no GPUs: the CPU gpu_mib=<n>   memory of each late=1        work is
+//   delayed, and starting a kernel after unfinished work blocks the thread nccl=<faults> as
+//   GNNMG_FAKE_NCCL_FAULTS nccl_version=<n>
 #include <chrono>
 #include <numeric>
 #include <thread>
@@ -22,11 +18,11 @@ namespace {
 
 constexpr int kMost = 8;
 
-fake_gpu::Late* late = nullptr;  // until the process ends
+fake_gpu::Late* late = nullptr;  // lives until the process ends
 
 void put_on(int first, Recipe& setup, Host& host) {
   static const device::Table& table = [&]() -> device::Table& {
-    // Operations that are put off are the late one's own work: they are done at once then.
+    // The late GPUs defer operations themselves, so the fake NCCL runs them at once.
     static device::Table at_once = fake_gpu::make_table(kMost);
     at_once.set<comm::nccl::Table>(&fake_nccl::table(at_once));
     static device::Table all = at_once;

@@ -271,9 +271,9 @@ TEST(Optimizer, RefusesAForeignState) {
     }
     return "accepted";
   };
-  EXPECT_EQ(refusal({{"exp_avg", at::zeros({3})}}), "optimiser state has no step");
+  EXPECT_EQ(refusal({{"exp_avg", at::zeros({3})}}), "optimizer state has no step");
   EXPECT_EQ(refusal({{"step", at::zeros({1}, at::kDouble)}, {"exp_avg", at::zeros({3})}}),
-            base::text("optimiser state exp_avg: expected ", model->flat_parameters().numel(),
+            base::text("optimizer state exp_avg: expected ", model->flat_parameters().numel(),
                        " values, found 3"));
 }
 

@@ -55,9 +55,13 @@ expect '--processes needs --port' --processes 2 planted
 expect '--save /nowhere/at/all.pth: No such file' --save /nowhere/at/all.pth planted
 
 # A misspelt option is completed, or named: the second line after that of the C library.
-output=$("$train" --dropuot 0.5 planted 2>&1) && status=0 || status=$?
-[[ $status == 2 && $output == *"train: did you mean --dropout?" ]] ||
-  { echo "train --dropuot ended with $status: $output" && failures=$((failures + 1)); }
+while read -r given meant; do
+  output=$("$train" "$given" 0.5 planted 2>&1) && status=0 || status=$?
+  [[ $status == 2 && $output == *"train: did you mean $meant?" ]] ||
+    { echo "train $given ended with $status: $output" && failures=$((failures + 1)); }
+done <<<"--dropuot --dropout
+--hed --heads
+--Heads --heads"
 output=$("$train" --help=all) || failures=$((failures + 1))
 for option in --hidden-dim --lr --learning-rate --fanouts --relabel --checkpoints; do
   grep -qwFe "$option" <<<"$output" || { echo "train --help=all has no $option" && failures=$((failures + 1)); }

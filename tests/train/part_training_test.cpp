@@ -539,7 +539,7 @@ TEST_F(PartTraining, GoesOnInMidEpochWhereTheOtherStopped) {
       setup.dataset = sets[from];
       setup.trainer.num_ranks = 2;
       Trial first(setup, host);
-      EXPECT_EQ(first->step({}, nullptr), base::Status::kOk);  // one of two an epoch
+      EXPECT_EQ(first->step({}, nullptr), base::Status::kOk);  // the first of two per epoch
       first->save(folder.file("one"));
       setup.dataset = sets[(from + 1) % std::size(sets)];
       setup.trainer.num_ranks = 1;

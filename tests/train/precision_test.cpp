@@ -1,5 +1,5 @@
-// Trainings whose products are in bf16 or TF32: near those in f32, on the CPU and on fake GPUs, and
-// refused where the device cannot have them.
+// Trainings with products in bf16 or TF32: close to those in f32, on the CPU and on fake GPUs, and
+// refused on devices without support.
 #include <ATen/Context.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ TEST(Precision, StrictModeGivesTheSameBitsInBf16OnAnyRanksAndThreads) {
   EXPECT_EQ(weights_after(setup), expected);
 }
 
-// The fakes multiply in f32 all the same; what LibTorch would do on real ones is its setting.
+// The fakes multiply in f32 anyway; LibTorch's setting determines real GPUs.
 TEST(Precision, Tf32IsLibTorchsSettingForAsLongAsATrainingOnGpusLasts) {
   const Gpus gpus(2);
   Host host;

@@ -360,7 +360,7 @@ TEST(Processes, ACancelEndsAll) {
         const Outcome outcome = attempt([&] { run.train(); });
         ended[p] = now();
         EXPECT_EQ(outcome.status, p == 1 ? Status::kCancelled : Status::kAborted);
-        EXPECT_THAT(outcome.text, HasSubstr("training was cancelled"));
+        EXPECT_THAT(outcome.text, HasSubstr("training was canceled"));
         if (p != 1) {
           EXPECT_THAT(outcome.text, HasSubstr("process 1 on host "));
         }

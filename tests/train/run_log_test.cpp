@@ -26,6 +26,14 @@ EpochReport report(int64_t epoch) {
   return r;
 }
 
+RunFacts facts() {
+  RunFacts f{.id = "5eed", .config = {}, .model = {{"heads", "8"}}, .sampler = "uniform 10 5"};
+  f.config.num_epochs = 5;
+  f.config.schedule.kind = ScheduleKind::kCosine;
+  f.config.seed = ~uint64_t{0};
+  return f;
+}
+
 std::vector<nlohmann::json> lines_of(const std::string& path) {
   std::vector<nlohmann::json> lines;
   std::istringstream in(test::slurp(path));
@@ -38,7 +46,7 @@ TEST(RunLog, OneObjectAnEpoch) {
   const test::TempDir folder;
   const std::string path = folder.file("log.jsonl");
   {
-    RunLog log(path, "");
+    RunLog log(path, "", facts());
     log.add(report(0));
     EpochReport second = report(1);
     second.evaluated = second.best = true;
@@ -63,8 +71,8 @@ TEST(RunLog, OneObjectAnEpoch) {
 TEST(RunLog, GoesOnAfterALineThatWasCutOff) {
   const test::TempDir folder;
   const std::string path = folder.write("log.jsonl", "{\"epoch\":0}\n{\"epo");
-  RunLog(path, "").add(report(1));
-  RunLog(path, "").add(report(2));
+  RunLog(path, "", facts()).add(report(1));
+  RunLog(path, "", facts()).add(report(2));
   const auto lines = lines_of(path);
   ASSERT_EQ(lines.size(), 4u);
   EXPECT_EQ(lines[0]["epoch"], 0);
@@ -75,10 +83,33 @@ TEST(RunLog, GoesOnAfterALineThatWasCutOff) {
 
 TEST(RunLog, BothKindsAtOnce) {
   const test::TempDir folder;
-  RunLog(folder.file("log.jsonl"), folder.file("events")).add(report(0));
+  RunLog(folder.file("log.jsonl"), folder.file("events"), facts()).add(report(0));
   EXPECT_THAT(folder.list(), testing::IsSupersetOf<testing::Matcher<std::string>>(
                                  {testing::StrEq("log.jsonl"),
                                   testing::HasSubstr("events/events.out.tfevents.")}));
+}
+
+TEST(RunLog, EveryLineNamesRunAndTimeAndTheFirstTheSettings) {
+  const test::TempDir folder;
+  RunLog log(folder.file("log.jsonl"), "", facts());
+  log.add(report(0));
+  log.add(report(1));
+  const auto lines = lines_of(folder.file("log.jsonl"));
+  ASSERT_EQ(lines.size(), 2u);
+  for (const auto& line : lines) {
+    EXPECT_EQ(line["run"], "5eed");
+    EXPECT_THAT(line["time"].get<std::string>(),
+                testing::MatchesRegex("2[0-9]+-[0-9]+-[0-9]+T[0-9]+:[0-9]+:[0-9]+[.][0-9]+Z"));
+  }
+  const auto& settings = lines[0]["settings"];
+  EXPECT_EQ(settings["trainer"]["num_epochs"], 5);
+  EXPECT_EQ(settings["trainer"]["schedule"], "cosine");
+  EXPECT_EQ(settings["trainer"]["shuffle"], true);
+  EXPECT_EQ(settings["trainer"]["learning_rate"], OptimizerConfig().learning_rate);
+  EXPECT_EQ(settings["trainer"]["seed"], "18446744073709551615");
+  EXPECT_EQ(settings["model"]["heads"], "8");
+  EXPECT_EQ(settings["sampler"], "uniform 10 5");
+  EXPECT_FALSE(lines[1].contains("settings"));
 }
 
 // The split of time, and the rank that the others waited for, are in the event files too.
@@ -92,7 +123,7 @@ TEST(RunLog, TheSplitOfTimeIsInBoth) {
   rank.rank = 1;
   rank.idle_seconds = 0.75;
   r.ranks = {rank};
-  RunLog(folder.file("log.jsonl"), folder.file("events")).add(r);
+  RunLog(folder.file("log.jsonl"), folder.file("events"), facts()).add(r);
   const auto line = lines_of(folder.file("log.jsonl")).at(0);
   EXPECT_EQ(line["sample_seconds"], 0.25);
   EXPECT_EQ(line["slowest_rank"], 3);

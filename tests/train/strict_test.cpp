@@ -170,7 +170,7 @@ TEST(Strict, ResumedOnAnotherNumberOfRanks) {
     Recipe two = setup;
     two.trainer.num_ranks = 2;
     Trial run(two, host);
-    EXPECT_EQ(run->step({}, nullptr), base::Status::kOk);  // one of two steps an epoch
+    EXPECT_EQ(run->step({}, nullptr), base::Status::kOk);  // the first of two per epoch
     run->save(folder.file("one"));
     EXPECT_EQ(run->step({}, nullptr), base::Status::kOk);
     EXPECT_EQ(run->step({}, nullptr), base::Status::kOk);

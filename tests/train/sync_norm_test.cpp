@@ -51,7 +51,8 @@ TEST(SyncBatchNorm, SingleWithSgd) {
 TEST(SyncBatchNorm, EveryPlaceOfANorm) {
   for (const nn::Skip skip : {nn::Skip::kNone, nn::Skip::kLinear, nn::Skip::kResidual})
     for (const bool act_first : {false, true}) {
-      if (act_first && skip == nn::Skip::kResidual) continue;  // their norm precedes the layer
+      if (act_first && skip == nn::Skip::kResidual)
+        continue;  // residual blocks begin with the norm
       Recipe setup = normed();
       setup.dataset = make_small({.num_train = 140});
       setup.model.skip = skip;

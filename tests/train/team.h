@@ -1,4 +1,4 @@
-// The processes of one training, as a test starts them.
+// Processes of one training, started by a test.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace gnnmg::test {
 
 class Team {
  public:
-  // Members of `ranks[p]` ranks each, with these words for all of them, and `extra` for one.
+  // Starts a process of `ranks[p]` ranks for each p, all with `words` and one with `extra`.
   Team(const std::vector<std::string>& words, const std::vector<int>& ranks, int with_extra = -1,
        const std::vector<std::string>& extra = {}) {
     const int port = free_port();
@@ -36,18 +36,18 @@ class Team {
   std::vector<std::unique_ptr<Child>> members_;
 };
 
-// Each has ended well, and left nothing behind.
+// Expects that all processes succeeded and leaked nothing.
 void expect_done(Team& team);
-// Why a member failed, which it says once.
+// The failure that a member reported, exactly once.
 End end_of(const Child& member);
-// The first of its lines that starts so, or none.
+// First line that begins with `start`, or empty.
 std::string line_of(const Child& member, const std::string& start);
 std::vector<std::string> plus(std::vector<std::string> words, const std::vector<std::string>& more);
 std::string read_all(const std::string& path);
 
-// What such a training comes to: in this process alone, and in real ones, of each its weights.
-// Those must end well, with equal metrics after as many epochs and nothing left behind. `trained`
-// gets the line about the epochs.
+// Weights of a training in this process alone, or of each of several real processes. Those must
+// succeed with equal metrics after as many epochs and leak nothing. `trained` gets the line about
+// the epochs.
 std::vector<double> weights_of(std::vector<std::string> words, int ranks);
 std::vector<std::vector<double>> weights_of_processes(const std::vector<std::string>& words,
                                                       const std::vector<int>& ranks,

@@ -30,8 +30,9 @@ include("parts.jl")
 include("server.jl")
 include("trainer.jl")
 include("predictor.jl")
+include("show.jl")
 
-export GNNMGError, Tensor, closing, pending, reversedims
+export GNNMGError, Tensor, closing, pending, reversedims, from_dlpack, to_dlpack
 export Context, Graph, Dataset, Sampler, Loader, Batch, Model, Optimizer, Comm, Trainer, Server
 export Predictor, predict, snapshot
 export info, save, load!, cancel, evaluate, embed, start!
@@ -45,7 +46,7 @@ export transformed, normalized, generate
 export num_node_types, num_edge_types, node_type_name, edge_type_name, num_nodes, num_edges
 export node_tensor_names, edge_tensor_names, node_tensor, node_csr, edge_tensor
 export coo, columns, in_edges, in_degree
-export splits, set_split!, add_split!, add_random_split!, add_folds!, split_ids
+export splits, select_split, add_split!, add_random_split!, add_folds!, split_ids
 export save_parts, open_parts, open_served, parts_info, part_info, book, set_tls!
 export labels, graph_ptr, set_class_weights!, balance_classes!, set_sample_weights!
 export class_weights, sample_weights

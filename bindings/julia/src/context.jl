@@ -150,7 +150,7 @@ function lend(context::Context, seconds = nothing)
 end
 
 function cancelled()
-    return GNNMGError(:cancelled, "the context was cancelled", nothing, 0, GNNMG_ERR_CANCELLED, nothing)
+    return GNNMGError(:cancelled, "the context was canceled", nothing, 0, GNNMG_ERR_CANCELLED, nothing)
 end
 
 """

@@ -205,14 +205,16 @@ function splits(data::Dataset)
 end
 
 """
-    set_split!(data, name = nothing, index = 0)
+    select_split(data, name = nothing, index = 0)
 
-Chooses the split for objects that are made from the data set from now on.
-C: `gnnmg_dataset_set_split`
+A data set of the same data with another split chosen; without a name, of those with the first one's.
+Both share graph, features and labels; splits and weights that one gets later do not change the other.
+C: `gnnmg_dataset_select_split`
 """
-function set_split!(data::Dataset, name = nothing, index::Integer = 0)
-    check(gnnmg_dataset_set_split(data, or_null(name), index))
-    return data
+function select_split(data::Dataset, name = nothing, index::Integer = 0)
+    selected = make(out -> gnnmg_dataset_select_split(data, or_null(name), index, out), Dataset)
+    selected.context = data.context
+    return selected
 end
 
 """
@@ -258,7 +260,7 @@ end
 """
     split_ids(data, part)
 
-The ids of a part, `:train`, `:validation` or `:test`, of the split that is set, ascending.
+The ids of a part, `:train`, `:validation` or `:test`, of the chosen split, ascending.
 C: `gnnmg_dataset_export_split`
 """
 split_ids(data::Dataset, part) = tensor(out -> gnnmg_dataset_export_split(data, part, out))
@@ -302,8 +304,8 @@ end
 """
     balance_classes!(data)
 
-Sets class weights by which every class counts the same over the training part of the split that is
-set. C: `gnnmg_dataset_balance_classes`
+Sets class weights by which every class counts the same over the training part of the chosen
+split. C: `gnnmg_dataset_balance_classes`
 """
 balance_classes!(data::Dataset) = (check(gnnmg_dataset_balance_classes(data)); data)
 

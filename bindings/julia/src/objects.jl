@@ -43,10 +43,6 @@ end
 
 Base.isopen(object::Object) = object.token != C_NULL && object.token != closed_token(object)
 
-function Base.show(io::IO, object::Object)
-    print(io, nameof(typeof(object)), isopen(object) ? "(…)" : "(closed)")
-end
-
 """
     closing(f, object)
 

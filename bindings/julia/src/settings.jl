@@ -35,8 +35,10 @@ function Base.convert(::Type{E}, name::Symbol) where {E <: Enumeration}
         known === name && return reinterpret(E, Int32(number))
     end
     title = replace(string(nameof(E)), "gnnmg_" => "")
-    throw(ArgumentError("$title: expected one of :$(join(map(first, choices(E)), ", :")), found :$name"))
+    throw(ArgumentError("$title: expected one of the Symbols :$(join(map(first, choices(E)), ", :")), found :$name"))
 end
+
+Base.convert(::Type{E}, name::AbstractString) where {E <: Enumeration} = convert(E, Symbol(name))
 
 Base.convert(::Type{E}, number::Integer) where {E <: Enumeration} = reinterpret(E, Int32(number))
 Base.show(io::IO, value::Enumeration) = print(io, ':', Symbol(value))
@@ -119,4 +121,11 @@ end
 
 "The library's words on the fields of a struct, or on the settings of a subject, for docstrings."
 fields_of(::Type{T}) where {T} = fields_of(nameof(T))
-fields_of(name) = join(("- `$field`: $text" for (field, text) in COMMENTS[name]), "\n")
+fields_of(name) = join(("- `$field`: $(quoted(text))" for (field, text) in COMMENTS[name]), "\n")
+
+# Names with underlines as code: Markdown takes these for emphasis.
+function quoted(text)
+    pieces = split(text, '`')
+    pieces[1:2:end] = replace.(pieces[1:2:end], r"\w+_\w+(\(\))?" => s"`\0`")
+    return join(pieces, '`')
+end

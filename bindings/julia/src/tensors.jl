@@ -1,11 +1,11 @@
-# Arrays that the library and Julia share, by DLPack.
+# Arrays that the library and Julia share.
 #
 # The library's arrays are row-major, Julia's column-major. A `Tensor` has the sizes of the library,
 # [rows, columns], and reads the memory in place, by strides.
 
 """
-A DLPack tensor of this process. It is an address and not a token, so a closed tensor is freed only
-once no call uses it and no other thread can be reading it; otherwise the collector frees it.
+A tensor of the library. A closed one is freed only once no call uses it and no other thread can be
+reading its memory; otherwise the collector frees it.
 """
 mutable struct Memory
     tensor::Ptr{gnnmg_tensor}
@@ -180,6 +180,28 @@ end
 
 row_strides(sizes::NTuple{N, Int}) where {N} = ntuple(i -> foldl(*, sizes[(i + 1):N]; init = 1), N)
 
+"""
+    from_dlpack(pointer)
+
+A tensor of another library in its memory, without a copy: `pointer` is the address of a
+`DLManagedTensorVersioned` of DLPack 1.x. The library calls its deleter later; on an error the tensor
+stays the caller's. C: `gnnmg_tensor_from_dlpack`
+"""
+from_dlpack(pointer::Ptr) = tensor(out -> gnnmg_tensor_from_dlpack(pointer, out))
+
+"""
+    to_dlpack(tensor)
+
+A tensor for another library in the same memory, without a copy: the address of a
+`DLManagedTensorVersioned` of DLPack 1.x, whose deleter that library calls. The memory lives until
+then. C: `gnnmg_tensor_to_dlpack`
+"""
+function to_dlpack(x::Union{Tensor, GpuTensor})
+    out = Ref{Ptr{DLManagedTensorVersioned}}(C_NULL)
+    filling(have -> check(gnnmg_tensor_to_dlpack(have, out)), x)
+    return Ptr{Cvoid}(out[])
+end
+
 # ---- as an array
 
 Base.size(x::Tensor) = x.size
@@ -288,7 +310,7 @@ end
 held(f, x::Tensor) = holding(f, x.memory)
 held(f, x) = f()
 
-"A DLPack tensor `[rows, columns]` around an array for a call that reads it: `f(pointer)`."
+"A tensor `[rows, columns]` around an array for a call that reads it: `f(pointer)`."
 function reading(f, x::AbstractArray)
     rows = row_major(x)
     rows isa Tensor && return filling(f, rows)
@@ -341,7 +363,7 @@ function created(data, type, sizes, release, user_data)
 end
 
 """
-DLPack tensors that a call keeps, each around an array that lies row by row: `f(pointers...)`. The
+Tensors that a call keeps, each around an array that lies row by row: `f(pointers...)`. The
 library gives them back when it needs them no more; `release()` is then called for each.
 """
 function given(f, arrays, release)
@@ -351,16 +373,10 @@ function given(f, arrays, release)
         for x in arrays
             push!(pointers, x === nothing ? C_NULL : wrapped(x, release))
         end
-        # Once the library owns the arrays, no interrupt may come before the list is empty.
-        Base.sigatomic_begin()
-        status = f(pointers...)
-        status < 0 || empty!(pointers)
-        check(status)
-        Base.sigatomic_end()
+        check(f(pointers...))
         return nothing
-    catch
-        foreach(gnnmg_tensor_free, pointers) # the caller still owns them
-        rethrow()
+    finally
+        foreach(gnnmg_tensor_free, pointers) # nothing for those that the library took
     end
 end
 

@@ -153,7 +153,7 @@ function rank_info(trainer::Trainer)
         try
             push!(ranks, rank_info(trainer, length(ranks) + 1))
         catch failure
-            failure isa GNNMGError && failure.code == :range || rethrow()
+            failure isa GNNMGError && failure.code == :not_found || rethrow()
             return ranks
         end
     end

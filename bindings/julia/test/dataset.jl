@@ -17,11 +17,12 @@ add_folds!(data, "folds"; num_folds = 3, held_out = :test)
 @test [(split.name, split.index) for split in splits(data)] ==
       [("mine", 0), ("drawn", 0), ("folds", 0), ("folds", 1), ("folds", 2)]
 @test splits(data)[1] == (name = "mine", index = 0, num_train = 4, num_validation = 2, num_test = 3)
-set_split!(data)
-@test split_ids(data, :test) == [6, 7, 8]
-set_split!(data, "folds", 2)
-@test length(split_ids(data, :test)) == 4
-failure_of(() -> set_split!(data, "no such"), :not_found, "mine")
+mine, fold = select_split(data), select_split(data, "folds", 2)
+@test split_ids(mine, :test) == [6, 7, 8] && length(split_ids(fold, :test)) == 4
+add_split!(data, "later"; train = [0])
+@test split_ids(select_split(fold, "mine"), :test) == [6, 7, 8]
+@test split_ids(data, :train) == [0] && length(splits(fold)) == 5
+failure_of(() -> select_split(fold, "later"), :not_found, "mine")
 failure_of(() -> add_split!(data, "bad"; train = [99]), :range, "99")
 @test_throws ArgumentError split_ids(data, :tests)
 
@@ -29,9 +30,10 @@ failure_of(() -> add_split!(data, "bad"; train = [99]), :range, "99")
 failure_of(() -> class_weights(data), :not_found)
 set_class_weights!(data, [1, 3])
 @test class_weights(data) == [1, 3]
-set_split!(data, "mine")
+data = mine
 balance_classes!(data)
 @test class_weights(data) ≈ [1, 1]
+failure_of(() -> class_weights(fold), :not_found)
 set_class_weights!(data, nothing)
 failure_of(() -> class_weights(data), :not_found)
 set_sample_weights!(data, fill(0.5, 12))
@@ -57,8 +59,7 @@ in_folder() do folder
     @test save(data, "saved") === nothing
     again = Dataset(context, "saved")
     @test info(again).num_edges == 12 && length(splits(again)) == 5
-    set_split!(again, "mine")
-    @test split_ids(again, :train) == 0:3
+    @test split_ids(select_split(again, "mine"), :train) == 0:3
     failure_of(() -> save(data, "saved"), :invalid_argument, "saved")
     answer = pending
     while answer === pending
@@ -105,8 +106,9 @@ in_folder() do folder
     save_parts(world.data, "given"; given = given, num_parts = 3, fanouts = nothing)
     thirds = Dataset(world.context, "given")
     @test book(thirds) == given && part_info(thirds, 0).hotness === false
-    save_parts(world.data, "hashed"; method = :hash, edge_ids = 1, node_slack = 1.5, fanouts = (-1,))
+    save_parts(world.data, "hashed"; method = :hash, edge_ids = 1, fanouts = (-1,))
     @test info(Dataset(world.context, "hashed")) == info(world.data)
+    failure_of(() -> save_parts(world.data, "x"; method = :hash, node_slack = 2), :invalid_argument, "has an effect only")
     failure_of(() -> save_parts(world.data, "given"; given = given), :range, "expected 0 to 1")
     failure_of(() -> save_parts(world.data, "given"; given = [0, 1]), :invalid_argument, "expected 300")
     failure_of(() -> save_parts(world.data, "given"; given = Int[]), :invalid_argument, "expected 300")

@@ -91,7 +91,7 @@ in_folder() do folder
         @test shutdown(every) === nothing
     end
 
-    failure_of(() -> Server(world.context, "parts", "127.0.0.1:0"; parts = [3]), :range, "expected 0 to 2")
+    failure_of(() -> Server(world.context, "parts", "127.0.0.1:0"; parts = [3]), :not_found, "expected 0 to 2")
     failure_of(() -> Server(world.context, "parts", "127.0.0.1:0"; parts = [1, 1]), :invalid_argument, "twice")
     failure_of(() -> Server(world.context, "parts", "graph-1"), :invalid_argument, "a host and a port")
     failure_of(() -> Server(world.context, "none", "127.0.0.1:0"), :not_found, "no such folder")

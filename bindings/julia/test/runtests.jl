@@ -7,7 +7,7 @@ using Test
 include("support.jl")
 
 @testset "GNNMG" begin
-    for noun in ("settings", "library", "context", "tensor", "graph", "dataset", "parts", "sampler", "loader", "gpu",
+    for noun in ("settings", "library", "context", "show", "tensor", "graph", "dataset", "parts", "sampler", "loader", "gpu",
                  "model", "comm", "trainer", "loss", "predictor", "tasks", "lifetimes", "hostile", "processes")
         noun == "hostile" && "--quick" in ARGS && continue
         seconds = @elapsed @testset "$noun" begin

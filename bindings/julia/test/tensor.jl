@@ -36,6 +36,18 @@ failure_of(() -> pointer(x), :handle, "closed")
 failure_of(() -> Array(x), :handle, "closed")
 close(x)
 
+# Another library, here this package itself, gets the same memory and gives it back.
+context, graph = ring(4)
+x = node_tensor(graph, "x")
+address = pointer(x)
+dlpack = to_dlpack(x)
+close(x)
+close(graph)
+back = from_dlpack(dlpack)
+@test size(back) == (4, 3) && pointer(back) == address && !iswritable(back) && back[4, 3] == 3.2f0
+failure_of(() -> to_dlpack(x), :handle, "closed")
+failure_of(() -> from_dlpack(C_NULL), :invalid_argument, "'dlpack' is NULL")
+
 # Every element type goes in both directions, in any layout.
 context, graph = ring(3)
 for T in (Float32, Float64, Float16, Int64, Int32, UInt8, Bool)

@@ -15,7 +15,7 @@ times = rank_info(trainer, 1)
 @test times.idle_seconds >= 0
 @test times.idle_seconds ≈ times.seconds - times.compute_seconds - times.reduce_seconds - times.optimizer_seconds
 @test [facts.rank for facts in rank_info(trainer)] == [0, 1] && rank_info(trainer)[2] == rank_info(trainer, 2)
-@test failure_of(() -> rank_info(trainer, 99), :range).code == :range
+@test failure_of(() -> rank_info(trainer, 99), :not_found).code == :not_found
 plan = memory_info(trainer, 80 * 10^9)
 @test plan.fits && plan.bounded && plan.total_bytes > plan.step_bytes
 @test failure_of(() -> memory_info(trainer), :not_found).code == :not_found

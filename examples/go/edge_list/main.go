@@ -80,18 +80,22 @@ func main() {
 	rt := OpenRuntime()
 	defer CloseRuntime(rt)
 
+	// [open]
 	data := Get(gnnmg.OpenDataset(Background, rt, text, func(c *gnnmg.DatasetConfig) {
 		c.Format, c.Undirected = gnnmg.FormatEdges, 1
 		c.Relabel = true // names, or numbers of any size, become 0, 1, 2, ...
 	}))
+	// [open]
 	before := describe(data)
 	graph := Get(data.Graph())
 	names := namesInText(graph)
 	fmt.Printf("node 0 is %s in the text\n", names[0])
 	writeResults(graph, names, "results.tsv")
 
+	// [save]
 	Check(data.Save(Background, folder))                    // whole or not at all
 	again := Get(gnnmg.OpenDataset(Background, rt, folder)) // mapped, not parsed
+	// [save]
 	after := describe(again)
 	Expect(len(os.Args) > 1 || before.NumNodes == 7 && before.NumEdges == 16)
 	Expect(after.NumNodes == before.NumNodes && after.NumEdges == before.NumEdges)

@@ -42,11 +42,13 @@ func newData(rt *gnnmg.Runtime) (*gnnmg.Dataset, *gnnmg.Graph) {
 			classes[i] = 1
 		}
 	}
+	// [edge tensors]
 	graph := Get(gnnmg.NewGraphFromCOO(rt, nodes, sources, targets))
 	Check(graph.SetNodeTensor(0, "x", gnnmg.TensorOf(features, nodes, 1)))
 	Check(graph.SetNodeTensor(0, "y", gnnmg.TensorOf(classes)))
 	Check(graph.SetEdgeTensor(0, "edge_attr", gnnmg.TensorOf(rows, edges, 2)))
 	Check(graph.SetEdgeTensor(0, "edge_type", gnnmg.TensorOf(kinds)))
+	// [edge tensors]
 	data := Get(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 2))
 	Check(data.AddRandomSplit("random"))
 	return data, graph

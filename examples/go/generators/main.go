@@ -30,10 +30,12 @@ func show(name string, graph *gnnmg.Graph) float64 {
 func main() {
 	rt := OpenRuntime()
 	defer CloseRuntime(rt)
+	// [planted partition]
 	// Features alone do not determine the classes.
 	even := show("planted partition", Get(gnnmg.Generate(rt, func(c *gnnmg.PlantedConfig) {
 		c.NumNodes = 20000
 	})))
+	// [planted partition]
 	// Degrees and communities as in a graph of products.
 	skewed := show("log-normal", Get(gnnmg.Generate(rt, func(c *gnnmg.LogNormalConfig) { c.NumNodes = 20000 })))
 	// Heavy-tailed, as Graph500 has it.

@@ -40,9 +40,11 @@ func main() {
 	defer CloseRuntime(rt)
 	graph := Get(gnnmg.NewGraphFromCOO(rt, nodes, sources, targets))
 	Check(graph.SetNodeTensor(0, "x", gnnmg.TensorOf(ones, nodes, 1)))
+	// [data set]
 	data := Get(gnnmg.NewGraphsDataset(graph, graphPtr, "x", gnnmg.TensorOf(classes), gnnmg.TaskMulticlass, 0))
+	// [data set]
 	Check(data.AddFolds("folds", func(c *gnnmg.FoldsConfig) { c.NumFolds, c.HeldOut = 5, gnnmg.PartTest }))
-	Check(data.SetSplit("folds", 2)) // the third fold is for validation
+	data = Get(data.SelectSplit("folds", 2)) // holds the third fold out
 
 	labels := Get(gnnmg.Copy[int64](Get(data.Labels())))
 	starts := Get(gnnmg.Copy[int64](Get(data.GraphPtr())))

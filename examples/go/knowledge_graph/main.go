@@ -88,11 +88,13 @@ func main() {
 		data = generated(rt)
 	}
 
+	// [model]
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
 		c.Architecture = gnnmg.ArchitectureRGCN
 		c.Input = gnnmg.InputNodes // other architectures take InputEmbedding
 		c.NumLayers, c.HiddenDim = 2, 16
 	}))
+	// [model]
 	facts := Get(model.Info())
 	fmt.Printf("%d entities, %d parameters\n", facts.InputDim, facts.NumParameters)
 

@@ -13,9 +13,11 @@ import (
 // lookInto is the place of the framework's code; it returns the number of edges of all layers.
 func lookInto(batch *gnnmg.Batch) (numEdges int64) {
 	info := Get(batch.Info())
+	// [batch]
 	ids := Get(gnnmg.Values[int64](Get(batch.NodeIDs())))     // the seeds, then their neighbors
 	rows := Get(gnnmg.Values[float32](Get(batch.Features()))) // a row for each of these
 	classes := Get(gnnmg.Values[int64](Get(batch.Labels())))  // the seeds' labels
+	// [batch]
 	fmt.Printf("batch %d of step %d: %d seeds, %d nodes; node %d is of class %d, x[0] %.3f\n", info.Number,
 		info.Step, info.NumSeeds, info.NumNodes, ids[0], classes[0], rows[0])
 	for layer := range info.NumLayers {

@@ -62,11 +62,13 @@ func main() {
 	Check(model.Save(Background, "model.pth"))
 	Check(trainer.SaveOptimizer(Background, "optimizer.pth"))
 
+	// [move in]
 	moved := w.model(gnnmg.FrameworkDGL)
 	other := w.trainer(moved, 2)
 	ofPyG := func(c *gnnmg.ModelFileConfig) { c.OtherFramework = true } // the files have PyG's layers
 	Check(moved.Load(Background, "model.pth", ofPyG))
 	Check(other.LoadOptimizer(Background, "optimizer.pth", ofPyG))
+	// [move in]
 	train(trainer, "stayed")
 	train(other, "moved")
 

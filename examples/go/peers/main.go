@@ -24,6 +24,7 @@ func main() {
 	rt := OpenRuntime()
 	defer CloseRuntime(rt)
 
+	// [join]
 	at := gnnmg.Meeting{Host: os.Args[1]}
 	if len(os.Args) > 5 {
 		at.TokenFile = os.Args[5]
@@ -33,6 +34,7 @@ func main() {
 		c.NumProcesses = Get(strconv.Atoi(os.Args[3]))
 		c.ProcessRank = Get(strconv.Atoi(os.Args[4]))
 	}))
+	// [join]
 	defer comm.Close()
 
 	data, graph := PlantedData(rt, 4000) // the same on each

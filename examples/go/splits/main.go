@@ -1,5 +1,5 @@
 // Splits of a data set: drawn at random, with a number per class, or given as lists; listed,
-// chosen, and read back. Trains a model on each of five random splits and prints the mean.
+// selected, and read back. Trains a model on each of five random splits and prints the mean.
 package main
 
 import (
@@ -32,15 +32,15 @@ func main() {
 		fmt.Printf("%s %d: %d, %d, %d\n", split.Name, split.Index, split.NumTrain, split.NumValidation, split.NumTest)
 	}
 
-	Check(data.SetSplit("few labels", 0))
-	nodes := Get(gnnmg.Copy[int64](Get(data.SplitIDs(gnnmg.PartTrain))))
+	few := Get(data.SelectSplit("few labels", 0)) // shares the data
+	nodes := Get(gnnmg.Copy[int64](Get(few.SplitIDs(gnnmg.PartTrain))))
 	fmt.Printf("few labels: trained on %d nodes, the first is %d\n", len(nodes), nodes[0])
 
 	sampler := Get(gnnmg.NewSampler(graph))
 	mean := 0.0
 	for i := range randomSplits {
-		Check(data.SetSplit("rand602020", i))
-		accuracy := TrainSmallModel(rt, data, sampler, 4).Accuracy
+		selected := Get(data.SelectSplit("rand602020", i))
+		accuracy := TrainSmallModel(rt, selected, sampler, 4).Accuracy
 		fmt.Printf("split %d: test accuracy %.4f\n", i, accuracy)
 		mean += accuracy / randomSplits
 	}

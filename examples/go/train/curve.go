@@ -48,7 +48,7 @@ func printCurves(curves [][]point, metric gnnmg.Metric) {
 		return values
 	}
 	sign := 1.0
-	if metric == gnnmg.MetricLoss || metric == gnnmg.MetricRMSE {
+	if measures[metric].smaller {
 		sign = -1
 	}
 	best := 0
@@ -57,7 +57,7 @@ func printCurves(curves [][]point, metric gnnmg.Metric) {
 			best = i
 		}
 	}
-	printMean("result", called(metric), at(best), fmt.Sprintf(" after epoch %d, the best in the mean", curves[0][best].epoch+1))
+	printMean("result", measures[metric].name, at(best), fmt.Sprintf(" after epoch %d, the best in the mean", curves[0][best].epoch+1))
 	var ends []float64
 	for _, curve := range curves {
 		var last []float64
@@ -66,5 +66,5 @@ func printCurves(curves [][]point, metric gnnmg.Metric) {
 		}
 		ends = append(ends, mean(last))
 	}
-	printMean("last", called(metric), ends, fmt.Sprintf(", each over its last %d validations", tail))
+	printMean("last", measures[metric].name, ends, fmt.Sprintf(", each over its last %d validations", tail))
 }

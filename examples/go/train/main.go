@@ -36,9 +36,16 @@ func join(interrupted context.Context, rt *gnnmg.Runtime, o *options) *gnnmg.Com
 		return nil
 	}
 	if interrupted.Err() != nil {
-		os.Exit(130)
+		endByInterrupt(rt)
 	}
 	return Get(comm, err)
+}
+
+// endByInterrupt ends the program while a call waits.
+func endByInterrupt(rt *gnnmg.Runtime) {
+	rt.Cancel()
+	CloseRuntime(rt)
+	os.Exit(130)
 }
 
 // generated is the graph that "planted:20000" names; nil for anything else.
@@ -85,17 +92,19 @@ func openServed(interrupted context.Context, rt *gnnmg.Runtime, addresses string
 	})
 }
 
-// openElsewhere opens data that other processes or servers have; nil: it is all here. An interrupt ends the wait.
-func openElsewhere(interrupted context.Context, rt *gnnmg.Runtime, comm *gnnmg.Comm, o *options) *gnnmg.Dataset {
+// open opens data that are not generated. An interrupt ends the wait.
+func open(interrupted context.Context, rt *gnnmg.Runtime, comm *gnnmg.Comm, o *options) *gnnmg.Dataset {
 	var data *gnnmg.Dataset
 	var err error
 	if addresses, served := strings.CutPrefix(o.dataset, "served:"); served {
 		data, err = openServed(interrupted, rt, addresses, o)
 	} else if _, parts := os.Stat(filepath.Join(o.dataset, "manifest.json")); comm != nil && parts == nil {
 		data, err = openShare(interrupted, rt, comm, o)
+	} else {
+		data, err = gnnmg.OpenDataset(interrupted, rt, o.dataset)
 	}
 	if interrupted.Err() != nil {
-		os.Exit(130)
+		endByInterrupt(rt)
 	}
 	return Get(data, err)
 }
@@ -105,8 +114,8 @@ func openData(interrupted context.Context, rt *gnnmg.Runtime, comm *gnnmg.Comm, 
 	if graph := generated(rt, o.dataset); graph != nil {
 		defer graph.Close()
 		data = Get(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 0))
-	} else if data = openElsewhere(interrupted, rt, comm, o); data == nil {
-		data = Get(gnnmg.OpenDataset(Background, rt, o.dataset))
+	} else {
+		data = open(interrupted, rt, comm, o)
 	}
 	if o.normalizeRows || o.noEdges {
 		defer data.Close()
@@ -116,7 +125,7 @@ func openData(interrupted context.Context, rt *gnnmg.Runtime, comm *gnnmg.Comm, 
 }
 
 // chooseSplit chooses the split of a run: the requested one, a random one, or the first.
-func chooseSplit(data *gnnmg.Dataset, o *options, run int) {
+func chooseSplit(data *gnnmg.Dataset, o *options, run int) *gnnmg.Dataset {
 	if !o.varied {
 		run = 0
 	}
@@ -127,11 +136,12 @@ func chooseSplit(data *gnnmg.Dataset, o *options, run int) {
 			}
 		}))
 	} else {
-		Check(data.SetSplit(o.split, o.splitIndex+run))
+		data = Get(data.SelectSplit(o.split, o.splitIndex+run))
 	}
 	if o.balanceClasses {
 		Check(data.BalanceClasses())
 	}
+	return data
 }
 
 // inputOf returns the default input of the model.
@@ -238,24 +248,53 @@ func useCheckpoints(rt *gnnmg.Runtime, trainer *gnnmg.Trainer, o *options, speak
 	}
 }
 
-// train trains to the end, or until the user interrupts: then all ranks stop after the same step, with
-// the weights of that step.
-func train(interrupted context.Context, trainer *gnnmg.Trainer, p *progress) {
-	Check(trainer.Start(p.epoch))
-	defer context.AfterFunc(interrupted, trainer.Stop)()
-	defer p.watch(trainer)()
-	Check(trainer.Wait(Background))
+// interrupts are two contexts: the first ends by the first Ctrl-C or SIGTERM, to stop in an orderly
+// way, the second by another one, to stop at once.
+func interrupts() (once, twice context.Context) {
+	once, first := context.WithCancel(Background)
+	twice, second := context.WithCancel(Background)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		first()
+		<-signals
+		second()
+	}()
+	return once, twice
 }
 
-// score is the result of a run, and its name.
-func score(m gnnmg.Metrics, o *options) (name string, value float64) {
-	switch {
-	case m.Task == gnnmg.TaskRegression:
-		return "RMSE", m.RMSE
-	case o.metric == gnnmg.MetricROCAUC:
-		return "ROC-AUC", m.ROCAUC
+// train trains to the end, or until the user interrupts: then all ranks stop after the same step, with
+// the weights of that step. A second interrupt cancels the step, and the program ends.
+func train(once, twice context.Context, rt *gnnmg.Runtime, trainer *gnnmg.Trainer, p *progress) {
+	Check(trainer.Start(p.epoch))
+	endWatch := p.watch(once, trainer)
+	err := trainer.Wait(twice)
+	endWatch()
+	if twice.Err() != nil {
+		trainer.Cancel()
+		endByInterrupt(rt)
 	}
-	return "accuracy", m.Accuracy
+	Check(err)
+}
+
+// evaluate measures the model; a second interrupt ends the program here as well.
+func evaluate(twice context.Context, rt *gnnmg.Runtime, trainer *gnnmg.Trainer, part gnnmg.Part, d display) gnnmg.Metrics {
+	d.busy("evaluating")
+	metrics, err := trainer.Evaluate(twice, part)
+	d.clear()
+	if twice.Err() != nil {
+		endByInterrupt(rt)
+	}
+	return Get(metrics, err)
+}
+
+// score is the measure of the result of a run: the loss is printed as well.
+func score(m gnnmg.Metrics, metric gnnmg.Metric) measure {
+	if metric == gnnmg.MetricLoss && m.Task != gnnmg.TaskRegression {
+		return measures[gnnmg.MetricAccuracy]
+	}
+	return measures[metric]
 }
 
 func sizeOf(data *gnnmg.Dataset, part gnnmg.Part) int {
@@ -308,13 +347,12 @@ var reachable = map[string]string{
 	"products": "0.229 from own features, 0.608 with one hop, 0.882 with two",
 }
 
-func printTest(trainer *gnnmg.Trainer, part gnnmg.Part, test gnnmg.Metrics, o *options) {
+func printTest(trainer *gnnmg.Trainer, part gnnmg.Part, test gnnmg.Metrics, s measure, o *options) {
 	if !o.quiet {
 		fmt.Println()
 	}
-	name, value := score(test, o)
 	label := map[bool]string{true: "test   ", false: "held out"}[part == gnnmg.PartTest]
-	fmt.Printf("%s %s %.4f, loss %.4f", label, name, value, test.Loss)
+	fmt.Printf("%s %s %.4f, loss %.4f", label, s.name, s.ofResult(test), test.Loss)
 	if at := Get(trainer.Progress()); at.HasValidation && at.BestEpoch >= 0 && at.State == gnnmg.TrainerStateFinished {
 		fmt.Printf(" (weights of epoch %d, validation %.4f)", at.BestEpoch+1, at.BestValidation)
 	}
@@ -337,21 +375,24 @@ func main() {
 	if o.save != "" {
 		checkPlace(o.save)
 	}
-	interrupted, stop := signal.NotifyContext(Background, os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	once, twice := interrupts()
 	start := time.Now()
 	rt := OpenRuntime()
 	defer CloseRuntime(rt)
-	comm := join(interrupted, rt, o)
+	comm := join(once, rt, o)
 	process, processes := 0, 1
 	if comm != nil {
 		process, processes = Get(comm.Rank()), Get(comm.WorldSize())
 	}
 	speaks := process == 0 // one process of a job prints and saves
-	data := openData(interrupted, rt, comm, o)
+	d := display{quiet: o.quiet || !speaks}
+	d.bar = !d.quiet && isTerminal(os.Stderr) && isTerminal(os.Stdout)
+	d.busy("loading " + o.dataset)
+	data := openData(once, rt, comm, o)
+	d.clear()
 	PrintWarnings(rt)
 	metric := o.metric
-	if Get(data.Info()).Task == gnnmg.TaskRegression {
+	if Get(data.Info()).Task == gnnmg.TaskRegression && metric != gnnmg.MetricMAE {
 		metric = gnnmg.MetricRMSE // there is nothing to be right about
 	}
 
@@ -359,15 +400,14 @@ func main() {
 	var values []float64
 	var curves [][]point
 	part := gnnmg.PartTest
-	for run := 0; run < o.runs && interrupted.Err() == nil; run++ {
-		chooseSplit(data, o, run)
+	for run := 0; run < o.runs && once.Err() == nil; run++ {
+		data = chooseSplit(data, o, run)
 		if part = gnnmg.PartTest; sizeOf(data, part) == 0 { // folds hold one part out
 			part = gnnmg.PartValidation
 		}
 		model := newModel(rt, data, o, run)
 		trainer := newTrainer(model, data, comm, o, run)
-		p := &progress{quiet: o.quiet || !speaks, metric: metric, slowest: map[int]int64{}}
-		p.bar = !p.quiet && isTerminal(os.Stderr) && isTerminal(os.Stdout)
+		p := &progress{display: d, metric: metric, slowest: map[int]int64{}}
 		if run == 0 && speaks {
 			printHead(rt, data, model, o, processes)
 		}
@@ -384,7 +424,7 @@ func main() {
 		if o.checkpoints != "" {
 			useCheckpoints(rt, trainer, o, speaks)
 		}
-		train(interrupted, trainer, p)
+		train(once, twice, rt, trainer, p)
 		if len(p.curve) > 0 {
 			curves = append(curves, p.curve)
 		}
@@ -392,17 +432,16 @@ func main() {
 			Check(model.Save(Background, o.save))
 		}
 		if sizeOf(data, part) > 0 { // all may be for training
-			test := Get(trainer.Evaluate(Background, part))
-			var value float64
-			name, value = score(test, o)
-			values = append(values, value)
+			test := evaluate(twice, rt, trainer, part, d)
+			s := score(test, metric)
+			name, values = s.name, append(values, s.ofResult(test))
 			if speaks {
-				printTest(trainer, part, test, o)
+				printTest(trainer, part, test, s, o)
 			}
 		}
 		if speaks {
 			p.table(time.Since(start))
-			if o.times {
+			if o.times && p.sum.NumEpochs > 0 {
 				// [ranks]
 				printRanks(Get(trainer.Ranks()))
 				// [ranks]
@@ -424,7 +463,8 @@ func main() {
 		defer cancel()
 		Check(comm.Shutdown(soon)) // all processes leave together
 	}
-	if interrupted.Err() != nil {
+	if once.Err() != nil {
+		CloseRuntime(rt)
 		os.Exit(130)
 	}
 }

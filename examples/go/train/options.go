@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -129,22 +130,22 @@ func refuse(format string, arguments ...any) {
 // requires it.
 func parse(arguments []string) *options {
 	o := &options{fanouts: []int64{10, 10}, batchSize: 1024}
-	flags := flag.NewFlagSet("train", flag.ExitOnError)
-	flags.Usage = func() {
-		fmt.Fprint(flags.Output(), "Usage: train [OPTION]... DATASET\n\nDATASET is a folder or file, or "+
-			"planted[:NODES] or products[:NODES], which are generated,\nor served:HOST:PORT,... by programs gnnmg-server, which "+
-			"have its parts.\n\n")
-		flags.PrintDefaults()
+	flags := flag.NewFlagSet("train", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	for _, name := range []string{"h", "help"} {
+		flags.BoolFunc(name, "", func(topic string) error {
+			printHelp(topic)
+			os.Exit(0)
+			return nil
+		})
 	}
-	o.defineData(flags)
-	o.defineModel(flags)
-	o.defineTraining(flags)
-	o.defineDevices(flags)
-	o.defineProcesses(flags)
-	o.defineParts(flags)
-	o.defineOutput(flags)
+	for _, t := range topics {
+		t.define(o, flags)
+	}
 	for { // the data set may stand before options
-		_ = flags.Parse(arguments) // an error ends the program
+		if err := flags.Parse(arguments); err != nil {
+			refuse("%v", err)
+		}
 		if flags.NArg() == 0 {
 			break
 		}
@@ -211,6 +212,9 @@ func (o *options) defineModel(flags *flag.FlagSet) {
 	flags.BoolVar(&o.noRoot, "no-root", false, "leave out a node's own row")
 	flags.BoolVar(&o.trainEps, "train-eps", false, "of gin, gine: learn how much a node's own row counts")
 	flags.BoolVar(&o.wide, "double", false, "double precision")
+}
+
+func (o *options) defineSampling(flags *flag.FlagSet) {
 	flags.Func("fanouts", "neighbors per hop `A,B,...`, nearest to the seeds first, or full (default 10,10)", o.setFanouts)
 	choice(flags, &o.expansion, "expansion", "sampler.expansion", "which nodes a hop starts from")
 	choice(flags, &o.draw, "draw", "sampler.draw", "draw of neighbors")

@@ -1,19 +1,75 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"os"
 	"strings"
+	"syscall"
 	"time"
+	"unsafe"
 
 	"gnnmg"
 )
 
-// progress is the display for the user: a bar on a terminal, one line per epoch in a pipe; and the
-// times of a training, summed over its epochs.
+// line is a line of parts. The first part that does not fit the width is dropped, with all after it.
+type line struct {
+	text  string
+	width int
+	full  bool
+}
+
+// lineOfTerminal is a line as wide as the terminal is now; the last column stays free, because a
+// character there makes some terminals begin another line.
+func lineOfTerminal() *line {
+	var size [4]uint16 // rows, columns, pixels
+	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, os.Stderr.Fd(), syscall.TIOCGWINSZ, uintptr(unsafe.Pointer(&size)))
+	if errno != 0 || size[1] < 2 {
+		return &line{width: 79}
+	}
+	return &line{width: int(size[1]) - 1}
+}
+
+func (l *line) add(format string, values ...any) {
+	part := fmt.Sprintf(format, values...)
+	if l.full = l.full || len(l.text)+len(part) > l.width; !l.full {
+		l.text += part
+	}
+}
+
+// display is the place of the progress bar.
+type display struct {
+	bar   bool // standard error is a terminal and gets a bar
+	quiet bool
+}
+
+// clear wipes the bar, so that other text can follow.
+func (d display) clear() {
+	if d.bar {
+		fmt.Fprint(os.Stderr, "\r\033[K")
+	}
+}
+
+// busy names the present work in the place of the bar, until that is wiped.
+func (d display) busy(what string) {
+	if d.bar {
+		fits := max(lineOfTerminal().width-4, 0)
+		fmt.Fprintf(os.Stderr, "\r%.*s ...\033[K", fits, what)
+	}
+}
+
+// say prints a line on standard error, above the bar.
+func (d display) say(text string) {
+	d.clear()
+	fmt.Fprintln(os.Stderr, text)
+}
+
+// progress is the display of a training: one line per epoch, and on a terminal a bar below them, which
+// is as wide as the terminal at most; and the times, summed over the epochs.
 type progress struct {
-	bar, quiet bool
-	metric     gnnmg.Metric // that chooses the best epoch
+	display
+	metric gnnmg.Metric // that chooses the best epoch
 
 	sum     gnnmg.EpochInfo // sums over all epochs; NumEpochs counts them
 	slowest map[int]int64   // number of epochs in which a rank was the slowest
@@ -25,28 +81,31 @@ func isTerminal(file *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// called is the word for a metric.
-func called(metric gnnmg.Metric) string {
-	switch metric {
-	case gnnmg.MetricRMSE:
-		return "RMSE"
-	case gnnmg.MetricROCAUC:
-		return "auc"
-	}
-	return string(metric)
+// measure is a metric: its name, which way is better, and where it is.
+type measure struct {
+	name     string
+	smaller  bool
+	ofEpoch  func(e gnnmg.EpochInfo) float64
+	ofResult func(m gnnmg.Metrics) float64
 }
 
-func validationOf(e gnnmg.EpochInfo, metric gnnmg.Metric) float64 {
-	switch metric {
-	case gnnmg.MetricLoss:
-		return e.ValidationLoss
-	case gnnmg.MetricROCAUC:
-		return e.ValidationROCAUC
-	case gnnmg.MetricRMSE:
-		return e.ValidationRMSE
-	default:
-		return e.ValidationAccuracy
-	}
+var measures = map[gnnmg.Metric]measure{
+	gnnmg.MetricAccuracy: {"accuracy", false, func(e gnnmg.EpochInfo) float64 { return e.ValidationAccuracy },
+		func(m gnnmg.Metrics) float64 { return m.Accuracy }},
+	gnnmg.MetricLoss: {"loss", true, func(e gnnmg.EpochInfo) float64 { return e.ValidationLoss },
+		func(m gnnmg.Metrics) float64 { return m.Loss }},
+	gnnmg.MetricROCAUC: {"ROC-AUC", false, func(e gnnmg.EpochInfo) float64 { return e.ValidationROCAUC },
+		func(m gnnmg.Metrics) float64 { return m.ROCAUC }},
+	gnnmg.MetricF1Macro: {"macro F1", false, func(e gnnmg.EpochInfo) float64 { return e.ValidationF1Macro },
+		func(m gnnmg.Metrics) float64 { return m.F1Macro }},
+	gnnmg.MetricF1Micro: {"micro F1", false, func(e gnnmg.EpochInfo) float64 { return e.ValidationF1Micro },
+		func(m gnnmg.Metrics) float64 { return m.F1Micro }},
+	gnnmg.MetricAveragePrecision: {"average precision", false, func(e gnnmg.EpochInfo) float64 { return e.ValidationAveragePrecision },
+		func(m gnnmg.Metrics) float64 { return m.AveragePrecision }},
+	gnnmg.MetricRMSE: {"RMSE", true, func(e gnnmg.EpochInfo) float64 { return e.ValidationRMSE },
+		func(m gnnmg.Metrics) float64 { return m.RMSE }},
+	gnnmg.MetricMAE: {"MAE", true, func(e gnnmg.EpochInfo) float64 { return e.ValidationMAE },
+		func(m gnnmg.Metrics) float64 { return m.MAE }},
 }
 
 // epoch is called after each one.
@@ -65,26 +124,30 @@ func (p *progress) epoch(e gnnmg.EpochInfo) error {
 	p.sum.MostBusySeconds += e.MostBusySeconds
 	p.slowest[e.SlowestRank]++
 	if e.Evaluated {
-		p.curve = append(p.curve, point{e.Epoch, validationOf(e, p.metric)})
+		p.curve = append(p.curve, point{e.Epoch, measures[p.metric].ofEpoch(e)})
 	}
-	if p.quiet || p.bar {
+	if p.quiet {
 		return nil
 	}
-	fmt.Printf("epoch %3d/%d  loss %.4f", e.Epoch+1, e.NumEpochs, e.TrainLoss)
+	l, clear := &line{width: math.MaxInt}, ""
+	if p.bar {
+		l, clear = lineOfTerminal(), "\r\033[K"
+	}
+	l.add("epoch %3d/%d  loss %.4f", e.Epoch+1, e.NumEpochs, e.TrainLoss)
 	if e.Evaluated {
 		best := map[bool]string{true: " *", false: "  "}[e.Best]
-		fmt.Printf("  validation %s %.4f%s", called(p.metric), validationOf(e, p.metric), best)
+		l.add("  validation %s %.4f%s", measures[p.metric].name, measures[p.metric].ofEpoch(e), best)
 	}
-	fmt.Printf("  %.2f s  %.0f seeds/s\n", e.Seconds+e.EvaluationSeconds, e.SeedsPerSecond)
+	l.add("  %.2f s", e.Seconds+e.EvaluationSeconds)
+	l.add("  %.0f seeds/s", e.SeedsPerSecond)
+	fmt.Printf("%s%s\n", clear, l.text) // one write, since the bar, whose place the line takes, is drawn meanwhile
 	return nil
 }
 
-// watch draws the bar until the function that it returns is called.
-func (p *progress) watch(trainer *gnnmg.Trainer) (end func()) {
-	if !p.bar {
-		return func() {}
-	}
-	stop, stopped := make(chan struct{}), make(chan struct{})
+// watch draws the bar, and stops the training when the user interrupts, until the function that it
+// returns is called.
+func (p *progress) watch(once context.Context, trainer *gnnmg.Trainer) (end func()) {
+	stop, stopped, interrupted := make(chan struct{}), make(chan struct{}), once.Done()
 	go func() {
 		defer close(stopped)
 		ticker := time.NewTicker(100 * time.Millisecond)
@@ -92,10 +155,14 @@ func (p *progress) watch(trainer *gnnmg.Trainer) (end func()) {
 		for {
 			select {
 			case <-stop:
-				fmt.Fprint(os.Stderr, "\r\033[K") // so that other text can follow
+				p.clear()
 				return
+			case <-interrupted:
+				interrupted = nil
+				p.say("stopping after this step; again: at once")
+				trainer.Stop()
 			case <-ticker.C:
-				if info, err := trainer.Progress(); err == nil {
+				if info, err := trainer.Progress(); p.bar && err == nil {
 					p.draw(info)
 				}
 			}
@@ -114,28 +181,58 @@ func (p *progress) draw(info gnnmg.ProgressInfo) {
 		share += float64(info.Step) / float64(info.NumSteps)
 	}
 	share = min(share/float64(max(info.NumEpochs, 1)), 1)
-	done := int(share * width)
-	fmt.Fprintf(os.Stderr, "\r[%s%s] %3.0f%%  epoch %d/%d  loss %.4f", strings.Repeat("=", done),
-		strings.Repeat(".", width-done), 100*share, min(info.Epoch+1, info.NumEpochs), info.NumEpochs, info.Loss)
-	if info.HasValidation {
-		fmt.Fprintf(os.Stderr, "  %s %.4f (best %.4f, epoch %d)", called(p.metric), info.Validation,
-			info.BestValidation, info.BestEpoch+1)
-	}
-	if info.Evaluating {
-		fmt.Fprint(os.Stderr, "  validating")
-	} else {
-		fmt.Fprintf(os.Stderr, "  %.0f seeds/s", info.SeedsPerSecond)
+	done := int(math.Ceil(share * width))
+	l := lineOfTerminal() // the most important parts first
+	l.add("[%s%s] %3.0f%%", strings.Repeat("=", done), strings.Repeat(".", width-done), 100*share)
+	l.add("  epoch %d/%d", min(info.Epoch+1, info.NumEpochs), info.NumEpochs)
+	begun := info.SeedsPerSecond > 0
+	if begun {
+		l.add("  loss %.4f", info.Loss)
 	}
 	if share > 0.01 && share < 1 {
 		left := int(info.ElapsedSeconds * (1 - share) / share)
-		fmt.Fprintf(os.Stderr, "  %d:%02d left", left/60, left%60)
+		l.add("  %d:%02d left", left/60, left%60)
 	}
-	fmt.Fprint(os.Stderr, "\033[K")
+	if info.Evaluating {
+		l.add("  validating")
+	}
+	if info.HasValidation {
+		l.add("  validation %s %.4f", measures[p.metric].name, info.Validation)
+	}
+	if info.Accuracy > 0 {
+		l.add("  training accuracy %.4f", info.Accuracy)
+	}
+	if info.HasValidation {
+		l.add("  best %.4f in epoch %d", info.BestValidation, info.BestEpoch+1)
+	}
+	if begun {
+		l.add("  %.0f seeds/s", info.SeedsPerSecond)
+	}
+	l.addTimes(info)
+	fmt.Fprintf(os.Stderr, "\r%s\033[K", l.text)
+}
+
+// addTimes adds the times of the epoch, on this process's first rank.
+func (l *line) addTimes(info gnnmg.ProgressInfo) {
+	percent := info.Seconds / 100
+	if percent <= 0 {
+		return
+	}
+	l.add("  wait %.0f compute %.0f all-reduce %.0f peers %.0f update %.0f %%", info.WaitSeconds/percent,
+		info.ComputeSeconds/percent, (info.ReduceSeconds-info.PeerWaitSeconds)/percent, info.PeerWaitSeconds/percent,
+		info.OptimizerSeconds/percent)
+	if info.SampleSeconds+info.GatherSeconds > 0 {
+		l.add(" (beside: sample %.0f gather %.0f %%)", info.SampleSeconds/percent, info.GatherSeconds/percent)
+	}
 }
 
 // table prints the times.
 func (p *progress) table(elapsed time.Duration) {
-	t, epochs := &p.sum, float64(max(p.sum.NumEpochs, 1))
+	if p.sum.NumEpochs == 0 { // interrupted in the first, or --epochs 0
+		fmt.Printf("time    %.1f s\n", elapsed.Seconds())
+		return
+	}
+	t, epochs := &p.sum, float64(p.sum.NumEpochs)
 	percent := t.Seconds / 100
 	if percent == 0 {
 		percent = 1

@@ -23,9 +23,9 @@ func changed(data *gnnmg.Dataset, o *options) *gnnmg.Dataset {
 		result = Get(gnnmg.NewDataset(graph, names.Features, names.Labels, info.Task, info.NumClasses))
 	}
 	for _, split := range Get(data.Splits()) {
-		Check(data.SetSplit(split.Name, split.Index))
-		Check(result.AddSplit(split.Name, ids(Get(data.SplitIDs(gnnmg.PartTrain))),
-			ids(Get(data.SplitIDs(gnnmg.PartValidation))), ids(Get(data.SplitIDs(gnnmg.PartTest)))))
+		selected := Get(data.SelectSplit(split.Name, split.Index))
+		Check(result.AddSplit(split.Name, ids(Get(selected.SplitIDs(gnnmg.PartTrain))),
+			ids(Get(selected.SplitIDs(gnnmg.PartValidation))), ids(Get(selected.SplitIDs(gnnmg.PartTest)))))
 	}
 	if weights := ifAny(data.ClassWeights()); weights != nil {
 		Check(gnnmg.View(weights, result.SetClassWeights))

@@ -70,17 +70,17 @@ std::vector<std::string> Control::gather(const std::string& name, const std::str
     const bool cancelled = own && own->status == Status::kCancelled;
     if (gather.called_off) {
       const CallOff why = leave_called_off(number);
-      if (cancelled) base::fail(Status::kCancelled, name, " was cancelled");
+      if (cancelled) base::fail(Status::kCancelled, name, " was canceled");
       const bool late = why.status == Status::kTimeout && holds(why.came, process_);
       throw base::Error(late ? Status::kTimeout : Status::kAborted, why.text, why.blamed);
     }
     if (failure_) {
-      if (cancelled) base::fail(Status::kCancelled, name, " was cancelled");
+      if (cancelled) base::fail(Status::kCancelled, name, " was canceled");
       throw_failure(number);
     }
     if (wait.cancel.cancelled())
       own = CallOff{.status = Status::kCancelled,
-                    .text = base::text(name, ": ", process_text(process_), " was cancelled"),
+                    .text = base::text(name, ": ", process_text(process_), " was canceled"),
                     .process = process_,
                     .blamed = process_,
                     .ending = ending};
@@ -282,7 +282,7 @@ void Control::apply(uint64_t number, const CallOff& why) {
     gather->came[p] = false;
     gather->withdrawn[p] = p != why.process                 ? "which came and was called off"
                            : why.status == Status::kTimeout ? "which came and gave up waiting"
-                                                            : "which came and was cancelled";
+                                                            : "which came and was canceled";
   }
   const bool concerned = why.ending == Ending::kForAll || holds(why.came, process_);
   if (concerned && !gather->called_off) gather->called_off = why;

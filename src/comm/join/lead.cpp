@@ -47,9 +47,9 @@ class Leader {
     }
     while (!complete()) {
       if (wait_.cancel.cancelled()) {
-        end(Status::kAborted, "joining: process 0 was cancelled");
+        end(Status::kAborted, "joining: process 0 was canceled");
         linger(milliseconds(0));
-        base::fail(Status::kCancelled, "joining was cancelled");
+        base::fail(Status::kCancelled, "joining was canceled");
       }
       if (wait_.deadline.passed()) end(Status::kTimeout, timeout_text(board));
       if (ending_) {

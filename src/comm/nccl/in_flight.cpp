@@ -69,7 +69,7 @@ InFlight::Clock::time_point InFlight::look(Clock::time_point now) {
   const std::lock_guard lock(mutex_);
   if (!state_->ended() && wait_.cancel.cancelled())
     state_->end({Status::kCancelled,
-                 base::text(what_, ": rank ", rank_, " was cancelled"),
+                 base::text(what_, ": rank ", rank_, " was canceled"),
                  rank_,
                  operation_,
                  {}});

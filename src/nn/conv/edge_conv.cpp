@@ -3,11 +3,16 @@
 // nodes; without further layers no row of an edge is stored.
 #include <ATen/TensorOperators.h>
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "nn/choices.h"
 #include "nn/conv/layers.h"
+#include "nn/conv/make_conv.h"
 #include "nn/conv/network.h"
 #include "nn/conv/reductions.h"
 #include "nn/made_block.h"
+#include "nn/option_check.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -137,10 +142,29 @@ class EdgeConv final : public Conv {
   NormLayer norm_{Norm::kBatch, o_.widths.back()};
 };
 
+std::unique_ptr<Conv> edge_of(const ModelConfig& c, const ConvWidths& widths, at::Tensor* prelu) {
+  EdgeOptions options;
+  options.in = widths.in;
+  options.dgl = c.framework == Framework::kDgl;
+  options.batch_norm = options.dgl && c.inner_norm;
+  options.reduce = reduce_of(c.reduction());
+  options.mlp_keys = true;
+  options.widths.assign(options.dgl ? 1 : c.mlp_layers + 1, widths.out);
+  if (!options.dgl) options.widths[0] = 2 * widths.in;
+  options.norm = c.norm;
+  options.norm_options = c.norm_options;
+  options.activation = c.activation;
+  options.act_first = c.act_first;
+  if (c.activation == Activation::kPrelu) options.prelu = prelu;
+  return make_edge_conv(options);
+}
+
 }  // namespace
 
 std::unique_ptr<Conv> make_edge_conv(const EdgeOptions& options) {
   return std::make_unique<EdgeConv>(options);
 }
+
+const MakeConv makers::kEdge = edge_of;
 
 }  // namespace gnnmg::nn

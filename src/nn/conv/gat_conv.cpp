@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "nn/conv/layers.h"
+#include "nn/conv/make_conv.h"
 #include "nn/tensors.h"
 
 namespace gnnmg::nn {
@@ -189,10 +190,32 @@ class GatConv final : public Conv {
   at::Tensor vector_, vector_target_, vector_edge_, bias_;
 };
 
+std::unique_ptr<Conv> gat_of(const ModelConfig& c, const ConvWidths& widths, at::Tensor*) {
+  GatOptions options;
+  options.in = widths.in;
+  options.heads = heads_of(c, widths);
+  options.edge_dim = c.edge_dim;
+  options.concat = c.concat && !widths.mean_of_heads;
+  options.out = options.concat ? widths.out / options.heads : widths.out;
+  options.v2 = c.architecture == Architecture::kGatv2;
+  options.dgl = c.framework == Framework::kDgl;
+  options.add_self_loops = c.self_loops;
+  options.residual = c.residual;
+  options.share_weights = c.share_weights;
+  options.slope = c.slope;
+  options.loops.fill = c.loop_fill;
+  options.loops.value = c.loop_value;
+  options.bias = c.bias;
+  return make_gat_conv(options);
+}
+
 }  // namespace
 
 std::unique_ptr<Conv> make_gat_conv(const GatOptions& options) {
   return std::make_unique<GatConv>(options);
 }
+
+const MakeConv makers::kGat = gat_of;
+const MakeConv makers::kGatv2 = gat_of;
 
 }  // namespace gnnmg::nn

@@ -13,8 +13,10 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "nn/choices.h"
 #include "nn/conv/device_weights.h"
 #include "nn/conv/layers.h"
+#include "nn/conv/make_conv.h"
 #include "nn/conv/sage_conv.h"
 #include "nn/tensors.h"
 
@@ -298,6 +300,40 @@ class DglGraphConv final : public WeightedConv {
   DglGraphOptions options_;
 };
 
+DglGraphOptions::Norm norm_of(DegreeNorm norm) {
+  using Norm = DglGraphOptions::Norm;
+  switch (norm) {
+    case DegreeNorm::kRight:
+      return Norm::kRight;
+    case DegreeNorm::kLeft:
+      return Norm::kLeft;
+    case DegreeNorm::kNone:
+      return Norm::kNone;
+    case DegreeNorm::kBoth:
+      break;
+  }
+  return Norm::kBoth;
+}
+
+std::unique_ptr<Conv> gcn_of(const ModelConfig& c, const ConvWidths& widths, at::Tensor*) {
+  if (c.framework == Framework::kDgl) {
+    DglGraphOptions options;
+    options.in = widths.in;
+    options.out = widths.out;
+    options.norm = norm_of(c.degree_norm);
+    options.bias = c.bias;
+    return make_dgl_graph_conv(options);
+  }
+  GcnOptions options;
+  options.in = widths.in;
+  options.out = widths.out;
+  options.improved = c.improved;
+  options.normalize = c.degree_norm == DegreeNorm::kBoth;
+  options.add_self_loops = c.self_loops;
+  options.bias = c.bias;
+  return make_gcn_conv(options);
+}
+
 }  // namespace
 
 void check_degree(int64_t node, double degree, bool loops) {
@@ -313,5 +349,7 @@ std::unique_ptr<Conv> make_gcn_conv(const GcnOptions& options) {
 std::unique_ptr<Conv> make_dgl_graph_conv(const DglGraphOptions& options) {
   return std::make_unique<DglGraphConv>(options);
 }
+
+const MakeConv makers::kGcn = gcn_of;
 
 }  // namespace gnnmg::nn

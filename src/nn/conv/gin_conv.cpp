@@ -3,9 +3,12 @@
 #include <ATen/ops/relu.h>
 
 #include "base/error.h"
+#include "nn/choices.h"
 #include "nn/conv/layers.h"
+#include "nn/conv/make_conv.h"
 #include "nn/conv/network.h"
 #include "nn/conv/sage_conv.h"
+#include "nn/option_check.h"
 #include "nn/tensors.h"
 #include "nn/torch_linear.h"
 
@@ -185,10 +188,32 @@ class GinConv final : public Conv, public StagedConv {
   Linear edge_;
 };
 
+std::unique_ptr<Conv> gin_of(const ModelConfig& c, const ConvWidths& widths, at::Tensor* prelu) {
+  GinOptions options;
+  options.widths.assign(c.mlp_layers + 1, widths.out);
+  options.widths[0] = widths.in;
+  options.reduce = reduce_of(c.reduction());
+  options.last_of_tied = c.framework == Framework::kDgl && options.reduce == Reduce::kMax;
+  options.eps = c.eps;
+  options.train_eps = c.train_eps;
+  options.edges = c.architecture == Architecture::kGine;
+  options.edge_dim = options.edges && !c.plain_edges ? c.edge_dim : 0;
+  options.keys = c.framework == Framework::kDgl ? GinOptions::Keys::kDgl : GinOptions::Keys::kMlp;
+  if (c.framework == Framework::kPyg || widths.own_norm) options.norm = c.norm;
+  options.norm_options = c.norm_options;
+  options.activation = c.activation;
+  options.act_first = c.act_first;
+  if (c.activation == Activation::kPrelu) options.prelu = prelu;
+  return make_gin_conv(options);
+}
+
 }  // namespace
 
 std::unique_ptr<Conv> make_gin_conv(const GinOptions& options) {
   return std::make_unique<GinConv>(options);
 }
+
+const MakeConv makers::kGin = gin_of;
+const MakeConv makers::kGine = gin_of;
 
 }  // namespace gnnmg::nn

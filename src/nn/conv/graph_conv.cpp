@@ -5,7 +5,10 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+#include "nn/choices.h"
 #include "nn/conv/layers.h"
+#include "nn/conv/make_conv.h"
 #include "nn/conv/sage_conv.h"
 #include "nn/device_lists.h"
 #include "nn/tensors.h"
@@ -85,10 +88,21 @@ class GraphConv final : public Conv {
   Linear rel_, root_;
 };
 
+std::unique_ptr<Conv> graph_conv_of(const ModelConfig& c, const ConvWidths& widths, at::Tensor*) {
+  GraphOptions options;
+  options.in = widths.in;
+  options.out = widths.out;
+  options.reduce = reduce_of(c.reduction());
+  options.bias = c.bias;
+  return make_graph_conv(options);
+}
+
 }  // namespace
 
 std::unique_ptr<Conv> make_graph_conv(const GraphOptions& options) {
   return std::make_unique<GraphConv>(options);
 }
+
+const MakeConv makers::kGraphConv = graph_conv_of;
 
 }  // namespace gnnmg::nn

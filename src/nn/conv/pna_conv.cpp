@@ -5,8 +5,11 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/relu.h>
 
+#include <cmath>
+
 #include "base/error.h"
 #include "nn/conv/layers.h"
+#include "nn/conv/make_conv.h"
 #include "nn/conv/reductions.h"
 #include "nn/torch_linear.h"
 
@@ -166,10 +169,29 @@ class PnaConv final : public Conv {
   std::vector<std::vector<Linear>> before_, behind_;  // per tower, layer by layer
 };
 
+std::unique_ptr<Conv> pna_of(const ModelConfig& c, const ConvWidths& widths, at::Tensor*) {
+  PnaOptions options;
+  options.in = widths.in;
+  options.out = widths.out;
+  options.edge_dim = c.edge_dim;
+  options.reductions = c.pna_reductions();
+  options.scalers = c.scalers;
+  options.pre_layers = c.pre_layers;
+  options.post_layers = c.post_layers;
+  options.towers = c.towers;
+  options.divide_input = c.divide_input;
+  options.average_degree = c.average_degree;
+  options.average_log_degree = c.average_log_degree;
+  options.train_norm = c.train_norm;
+  return make_pna_conv(options);
+}
+
 }  // namespace
 
 std::unique_ptr<Conv> make_pna_conv(const PnaOptions& options) {
   return std::make_unique<PnaConv>(options);
 }
+
+const MakeConv makers::kPna = pna_of;
 
 }  // namespace gnnmg::nn

@@ -16,9 +16,12 @@
 #include <limits>
 
 #include "base/error.h"
+#include "nn/choices.h"
 #include "nn/conv/layers.h"
+#include "nn/conv/make_conv.h"
 #include "nn/device_lists.h"
 #include "nn/made_block.h"
+#include "nn/option_check.h"
 #include "nn/parallel.h"
 #include "nn/tensors.h"
 
@@ -296,10 +299,28 @@ class RelationConv final : public Conv {
   at::Tensor weight_, shares_, root_, bias_;
 };
 
+std::unique_ptr<Conv> relation_of(const ModelConfig& c, const ConvWidths& widths, at::Tensor*) {
+  RelationOptions options;
+  options.in = widths.in;
+  options.out = widths.out;
+  options.features = !widths.nodes;
+  options.relations = c.relations;
+  options.bases = c.bases;
+  options.blocks = c.blocks;
+  options.reduce = reduce_of(c.reduction());
+  options.dgl = c.framework == Framework::kDgl;
+  options.layer_norm = c.inner_norm;
+  options.root_weight = c.root_weight;
+  options.bias = c.bias;
+  return make_relation_conv(options);
+}
+
 }  // namespace
 
 std::unique_ptr<Conv> make_relation_conv(const RelationOptions& options) {
   return std::make_unique<RelationConv>(options);
 }
+
+const MakeConv makers::kRelation = relation_of;
 
 }  // namespace gnnmg::nn

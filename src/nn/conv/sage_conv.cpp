@@ -6,7 +6,10 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+#include "nn/choices.h"
 #include "nn/conv/layers.h"
+#include "nn/conv/make_conv.h"
 #include "nn/conv/reductions.h"
 #include "nn/sequence.h"
 #include "nn/torch_linear.h"
@@ -217,10 +220,48 @@ class SageConv final : public Conv {
   Lstm lstm_;
 };
 
+DglSageOptions::Aggregator aggregator_of(Aggregation aggregation) {
+  using Aggregator = DglSageOptions::Aggregator;
+  switch (aggregation) {
+    case Aggregation::kPool:
+      return Aggregator::kPool;
+    case Aggregation::kLstm:
+      return Aggregator::kLstm;
+    case Aggregation::kGcn:
+      return Aggregator::kGcn;
+    default:
+      return Aggregator::kMean;
+  }
+}
+
+std::unique_ptr<Conv> sage_of(const ModelConfig& c, const ConvWidths& widths, at::Tensor*) {
+  if (c.framework == Framework::kDgl) {
+    DglSageOptions options;
+    options.in = widths.in;
+    options.out = widths.out;
+    options.aggregator = aggregator_of(c.reduction());
+    options.bias = c.bias;
+    return make_dgl_sage_conv(options);
+  }
+  SageOptions options;
+  options.in = widths.in;
+  options.out = widths.out;
+  options.reductions = c.reductions;
+  options.lstm = c.reduction() == Aggregation::kLstm;
+  if (!options.lstm) options.reduce = reduce_of(c.reduction());
+  options.normalize = c.normalize;
+  options.root_weight = c.root_weight;
+  options.project = c.project;
+  options.bias = c.bias;
+  return make_sage_conv(options);
+}
+
 }  // namespace
 
 std::unique_ptr<Conv> make_sage_conv(const SageOptions& options) {
   return std::make_unique<SageConv>(options);
 }
+
+const MakeConv makers::kSage = sage_of;
 
 }  // namespace gnnmg::nn

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "nn/conv/layers.h"
+#include "nn/conv/make_conv.h"
 #include "nn/made_block.h"
 #include "nn/torch_linear.h"
 
@@ -106,10 +107,25 @@ class TransformerConv final : public Conv {
   Linear key_, query_, value_, edge_, root_, beta_;
 };
 
+std::unique_ptr<Conv> transformer_of(const ModelConfig& c, const ConvWidths& widths, at::Tensor*) {
+  TransformerOptions options;
+  options.in = widths.in;
+  options.heads = heads_of(c, widths);
+  options.edge_dim = c.edge_dim;
+  options.concat = c.concat && !widths.mean_of_heads;
+  options.out = options.concat ? widths.out / options.heads : widths.out;
+  options.beta = c.beta;
+  options.root_weight = c.root_weight;
+  options.bias = c.bias;
+  return make_transformer_conv(options);
+}
+
 }  // namespace
 
 std::unique_ptr<Conv> make_transformer_conv(const TransformerOptions& options) {
   return std::make_unique<TransformerConv>(options);
 }
+
+const MakeConv makers::kTransformer = transformer_of;
 
 }  // namespace gnnmg::nn

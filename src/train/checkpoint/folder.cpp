@@ -54,7 +54,7 @@ std::string name_of(int64_t number, int64_t step) {
   return base::text(digits, kMiddle, step);
 }
 
-// The number that a checkpoint of that name was counted as.
+// Number in the name of a checkpoint.
 std::optional<int64_t> number_of(std::string_view name) {
   const size_t middle = name.find(kMiddle);
   if (middle == name.npos) return {};
@@ -82,12 +82,12 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-// The checkpoint that a small file names; empty when it is not there or names none.
+// Name of the checkpoint in a small file; empty if the file is missing or invalid.
 std::string named_by(const std::string& folder, const char* file) {
   std::string name;
   try {
     name = read_text(base::join_path(folder, file));
-  } catch (const base::Error&) {  // not there, or something else in its place
+  } catch (const base::Error&) {  // missing, or not a file
     return {};
   }
   while (!name.empty() && name.back() == '\n') name.pop_back();
@@ -142,7 +142,7 @@ std::vector<uint8_t> manifest_bytes(const std::string& folder) {
   return base::read_file(path, kSmallFile);
 }
 
-// `read(path)` of a listed file, of which it is known that it was there.
+// `read(path)` of a file that the manifest lists.
 template <typename Read>
 auto read_listed(const std::string& path, const Read& read) {
   try {
@@ -168,7 +168,7 @@ std::string read_small(const std::string& path, const io::FileSum& written) {
   });
 }
 
-// One that this library does not know, of which it reads nothing.
+// A format that this library does not know: nothing else is read.
 void check_other(const std::string& path, const io::FileSum& written) {
   read_listed(path, [&](const auto& file) {
     io::check_bytes(file, base::File(file).size(), written);
@@ -176,7 +176,7 @@ void check_other(const std::string& path, const io::FileSum& written) {
   });
 }
 
-// kNan naming the first weight with which nobody could go on.
+// kNan naming the first weight that is not finite: training could not continue.
 void check_weights(const std::string& path, const char* name, const io::StateFile& weights) {
   for (const auto& [key, tensor] : weights.tensors) {
     const int64_t bad = data::find_not_finite(tensor.data(), tensor.dtype(),
@@ -192,8 +192,9 @@ void check_weights(const std::string& path, const CheckpointFiles& files) {
   check_weights(path, kBest, files.best);
 }
 
-// Whether an older checkpoint is to be tried. Something else in the place of a file is damage, and
-// no system call fails over it; a disk that does not answer is none, and neither is want of memory.
+// True if an older checkpoint may help. An object of another kind in place of a file is damage,
+// although no system call fails; a disk that does not answer is not damage, and neither is missing
+// memory.
 bool is_damage(const base::Error& error) {
   switch (error.status()) {
     case Status::kChecksum:
@@ -310,7 +311,7 @@ std::string training_id_in(std::string_view state, std::string_view name) {
   return *text;
 }
 
-// The newest that can be read speaks for all: nobody adds to those of another.
+// The newest readable checkpoint decides: a folder has checkpoints of one training only.
 void CheckpointSeries::check_folder() const {
   if (!last_.empty() || !base::exists(folder_)) return;
   const std::vector<std::string> names = names_in(folder_);
@@ -344,7 +345,7 @@ std::string CheckpointSeries::add(int64_t step, const CheckpointFiles& files, bo
                ": no number is left after its own; give this training another folder");
   const std::string name = name_of(names.empty() ? 0 : *number_of(names[0]) + 1, step);
   const std::string path = base::join_path(folder_, name);
-  last_ = name;  // even if it fails: it may be there then
+  last_ = name;  // even after a failure: the folder may exist
   write_checkpoint(path, files);
   if (best) write_text(base::join_path(folder_, "best"), name + "\n");
   write_text(base::join_path(folder_, "latest"), name + "\n");
@@ -366,7 +367,7 @@ LoadedCheckpoint find_checkpoint(const std::string& path, base::Log& log) {
   if (!base::exists(path))
     throw base::Error(Status::kNotFound, base::text(path, ": no such folder"), -1, ENOENT);
   if (base::exists(base::join_path(path, kManifest))) return open_checkpoint(path, "", "");
-  // By their numbers: `latest` is for the eye, and may be older when a save was cut off.
+  // Sorted by number: `latest` is for people, and may be older after an interrupted save.
   const std::vector<std::string> names = names_in(path);
   if (names.empty()) base::fail(Status::kNotFound, path, ": holds no checkpoint");
   std::optional<base::Error> first;

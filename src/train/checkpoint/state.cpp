@@ -16,12 +16,13 @@ using io::JsonValue;
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::string_view kSettings = "settings", kBestBy = "best_by", kPlan = "plan";
-constexpr std::string_view kPlanBefore = "partition";  // checkpoints of version 0.1
+// Checkpoints of version 0.1.
+constexpr std::string_view kPlanBefore = "partition", kNeighborsBefore = "neighbours";
 
-// Says of a member that checkpoints may be older than it is.
+// Marks a member that older checkpoints lack.
 struct Later {};
 
-// All that a position consists of, for writer and reader alike.
+// Visits all members of a position, for the writer and the reader.
 template <typename P, typename S, typename Visit>
 void visit_position(P& position, S& schedule, Visit&& visit) {
   visit("epoch", position.epoch);
@@ -103,7 +104,7 @@ std::string frozen_in(const nn::Model& model) {
   return keys.empty() ? std::string(kNone) : keys;
 }
 
-// Facts that decide the mini-batches and the meaning of the tensors.
+// Facts that determine the mini-batches and the meaning of the tensors.
 Facts plan_facts(const Job& job, int ranks) {
   const TrainerConfig& c = job.config;
   Facts facts{{"seed", std::to_string(c.seed)},
@@ -160,6 +161,11 @@ const JsonValue& object_in(const JsonValue& state, std::string_view member, std:
   return *object;
 }
 
+std::string in_present_words(const std::string& text) {
+  if (!text.starts_with(kNeighborsBefore)) return text;
+  return base::text("neighbors", std::string_view(text).substr(kNeighborsBefore.size()));
+}
+
 // Adds the differences from the saved facts to `differences`. Older libraries froze no parameters
 // and did not write which.
 void compare(const JsonValue& state, std::string_view member, const Facts& facts,
@@ -193,7 +199,7 @@ void compare_settings(const Job& job, const JsonValue& state, const Position& po
     left.erase(key);
     if (!text)
       silent.add(key);
-    else if (*text != value && (key != kBestBy || position.has_validation))
+    else if (in_present_words(*text) != value && (key != kBestBy || position.has_validation))
       differences.add(key, " is ", value, ", was ", *text);
   }
   for (const auto& [key, entry] : left)
@@ -244,7 +250,7 @@ class Reader {
   std::string_view name_;
 };
 
-// No training counts as far as this, and every sum of two such numbers has its place.
+// No count of a training is as large, and a sum of two such numbers does not overflow.
 constexpr int64_t kMostCounted = int64_t{1} << 53;
 
 // Refuses numbers that are outside their range for any job.
@@ -284,7 +290,7 @@ void check(const Position& p, const Schedule::State& schedule, std::string_view 
     if (!std::isfinite(number)) refuse(what, number);
 }
 
-// That the epoch has so many steps, of so many mini-batches each, and those before it as many.
+// Checks the numbers of steps and mini-batches of this epoch and those before it.
 void check_in_plan(const Job& job, int ranks, const Position& p, std::string_view name) {
   if (by_ranks(job.config.partition) && p.batches_per_step != ranks)
     base::fail(Status::kRange, name, ": position: batches_per_step is ", p.batches_per_step,
@@ -343,7 +349,7 @@ Position read_state(const Job& job, int ranks, const data::Fingerprint& data, st
   if (!differences.text().empty())
     base::fail(Status::kMismatch, name, ": was saved by another training: ", differences.text());
   check_in_plan(job, ranks, position, name);
-  // The job may have more epochs than it had, or fewer.
+  // The number of epochs may have changed.
   position.finished = position.epoch >= job.config.num_epochs ||
                       (job.config.early_stop_patience > 0 && position.has_validation &&
                        position.without_improvement >= job.config.early_stop_patience);

@@ -9,8 +9,8 @@
 
 namespace gnnmg::train {
 
-// `data` is the fingerprint of the job's data set and split, `training` what training_id_in() finds
-// again. `ranks`: of all processes together.
+// `data`: fingerprint of the job's data set and split. `training`: the id that training_id_in()
+// reads. `ranks`: of all processes together.
 std::string write_state(const Job& job, int ranks, const data::Fingerprint& data,
                         const std::string& training, const Position& position);
 // Reads a position. kFormat names a missing or wrong member, kRange one outside the job's plan.

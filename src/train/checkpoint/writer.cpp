@@ -33,7 +33,7 @@ void CheckpointConfig::check() const {
 
 namespace {
 
-// Gives the weights the settings, so that their file opens alone.
+// Adds the settings to the weights, so that their file opens alone.
 void describe(const Job& job, io::StateFile& weights) {
   if (!weights.metadata.empty()) return;
   const nn::ModelConfig& config = job.model->config();
@@ -143,7 +143,7 @@ struct CheckpointWriter::State {
       series.add(image.step, image.files, image.best);
     } catch (const base::Error& e) {
       if (e.status() != Status::kNan) return e;
-      // A training that diverges says so itself; those before it stay.
+      // A diverged training reports this itself; earlier checkpoints stay.
       job.environment.log.add(base::LogLevel::kWarning,
                               base::text("checkpoint not written: ", e.what()));
     }
@@ -158,9 +158,9 @@ struct CheckpointWriter::State {
   const std::function<void()> ended;
   const std::shared_ptr<base::MemoryBudget> budget;
 
-  // The first rank's alone.
+  // Used by the first rank only.
   Clock::time_point last = Clock::now();  // time of the last take()
-  bool owed = false;                      // one was due, and gave way
+  bool owed = false;                      // a due checkpoint was postponed
   int64_t best_epoch = -1;                // epoch of `best`
   io::StateFile best;                     // shared by the images
 

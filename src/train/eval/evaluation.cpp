@@ -393,7 +393,7 @@ namespace {
 nn::Metrics evaluate_graphs(const Subject& subject, const Participant& participant) {
   const data::Dataset& data = subject.dataset;
   if (subject.model.config().readout == nn::Readout::kNone)
-    base::fail(base::Status::kInvalidArgument, "data set ", data.name,
+    base::fail(base::Status::kInvalidArgument, data.title(),
                ": its labels are of graphs, so the model needs a readout");
   const std::shared_ptr<const feature::FeatureStore> store = features_for(subject.model, data);
   loader::LoaderConfig config;

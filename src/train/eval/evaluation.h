@@ -83,9 +83,9 @@ class LayerWalk {
  public:
   LayerWalk(nn::Model& model, const data::Dataset& dataset, const Participant& participant);
   ~LayerWalk();
-  // Collective, once: runs the stages before `end`. Where these are all, the rows of the result, on
-  // the CPU unless they lie where an only rank has made them; else the inference has been given
-  // what they come to.
+  // Collective, once: runs the stages before `end`. If these are all stages, returns the rows of
+  // the result, on the CPU unless an only rank made them on its device; otherwise passes the
+  // results to the inference.
   at::Tensor rows_of(int end);
   nn::Inference& inference() { return *inference_; }
   // Rows of the result, or all, on the CPU.

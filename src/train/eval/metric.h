@@ -12,9 +12,9 @@ namespace gnnmg::train {
 
 const char* metric_name(Metric metric) noexcept;
 double metric_value(Metric metric, const nn::Metrics& metrics) noexcept;
-// Why the labels of these ids define no such figure of any model, "have no label that counts";
-// empty where they do. An area and an average precision need a target that has both classes. With
-// such labels a figure that is NaN is bad: the model's results are.
+// Reason why the labels of these ids define no such metric for any model, such as "have no label
+// that counts"; empty if they do. ROC-AUC and average precision need a target with both classes. If
+// this is empty, a NaN metric is the fault of the model's results.
 std::string metric_undefined(Metric metric, const data::Dataset& dataset,
                              std::span<const int64_t> ids);
 // Strictly better; NaN is never better, and anything is better than NaN.

@@ -21,7 +21,7 @@ using base::DType;
 using base::Tensor;
 using sample::Sample;
 
-// Draws all edges into nodes, with what the model reads of them.
+// Draws all edges into nodes, with their data that the model reads.
 std::shared_ptr<const sample::Sampler> sampler_of_all(const nn::Model& model,
                                                       const data::Dataset& dataset) {
   const nn::EdgeNeeds needs = nn::edge_needs(model.config());
@@ -69,7 +69,7 @@ graph::GraphRef graph_of(const std::shared_ptr<Sample>& sample) {
   return graph::Graph::create(std::move(parts));
 }
 
-// The targets alone, without edges. Columns of edges are there all the same, for who looks.
+// Only the targets, without edges. Columns of edges exist and are empty.
 void take_alone(std::span<const int64_t> targets, std::span<const graph::EdgeColumn> columns,
                 Sample& sample) {
   sample.node_ids.resize_discard(static_cast<int64_t>(targets.size()));
@@ -99,7 +99,7 @@ std::vector<base::TensorView> views_of(const std::vector<at::Tensor>& tensors) {
 
 }  // namespace
 
-// The nodes of a piece, then those that edges into them come from, as one stage reads them.
+// The nodes of a piece, then the sources of edges into them, in the order of one stage.
 struct PartWalk::Piece {
   std::shared_ptr<Sample> sample;
   graph::GraphRef graph;
@@ -123,14 +123,14 @@ PartWalk::PartWalk(nn::Model& model, const data::Dataset& dataset, const Partici
   expect_exact(model, dataset);
   sampler_ = sampler_of_all(model, dataset);
   nothing_ = piece_of(0, 0, false);
-  sample_ = std::make_shared<Sample>();  // the other is of `nothing_`
+  sample_ = std::make_shared<Sample>();  // the other sample belongs to `nothing_`
   plan_ = inference_over(*nothing_);
   stages_.resize(static_cast<size_t>(num_stages()));
 }
 
 PartWalk::~PartWalk() = default;
 
-// Without edges the piece has the targets alone. Its memory serves the next piece.
+// Without edges the piece has only the targets. The next piece reuses its memory.
 std::unique_ptr<PartWalk::Piece> PartWalk::piece_of(int64_t begin, int64_t end, bool with_edges) {
   auto piece = std::make_unique<Piece>();
   piece->sample = sample_;
@@ -153,7 +153,7 @@ std::unique_ptr<PartWalk::Piece> PartWalk::piece_of(int64_t begin, int64_t end, 
   return piece;
 }
 
-// Of the first `read` nodes; the others have zeros.
+// Rows of the first `read` nodes; zeros for the others.
 graph::Column PartWalk::features_of(const Piece& piece, int64_t read) const {
   const auto count = static_cast<int64_t>(piece.nodes().size());
   const std::span<const int64_t> ids = piece.nodes().first(static_cast<size_t>(read));
@@ -271,7 +271,7 @@ at::Tensor PartWalk::make(int stage, int64_t begin, int64_t end) {
   const std::unique_ptr<Piece> piece = piece_of(begin, end, plan_->reads_neighbors(stage));
   const int64_t count = end - begin, all = static_cast<int64_t>(piece->nodes().size());
   const bool of_others = stage > 0 && plan_->reads_neighbors(stage);
-  at::Tensor others;  // of the stage before, of the nodes that are no targets
+  at::Tensor others;  // rows of the previous stage for nodes that are not targets
   if (of_others) others = fetch(stage - 1, piece->nodes().subspan(static_cast<size_t>(count)));
   if (needs_.sent && plan_->reads_neighbors(stage)) {
     const at::Tensor sent = fetch(

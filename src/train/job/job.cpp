@@ -40,11 +40,11 @@ void check_model(const nn::ModelConfig& model, const data::Dataset& dataset,
                dataset.task == Task::kMulticlass ? " classes" : " targets");
   const bool of_graphs = dataset.of_graphs();
   if (of_graphs != sampler.of_graphs())
-    base::fail(Status::kInvalidArgument, "data set ", dataset.name, ": its labels are of ",
+    base::fail(Status::kInvalidArgument, dataset.title(), ": its labels are of ",
                dataset.sample_name(), "s, but the seeds of the sampler are ",
                of_graphs ? "nodes" : "graphs");
   if (of_graphs != (model.readout != nn::Readout::kNone))
-    base::fail(Status::kInvalidArgument, "data set ", dataset.name, ": its labels are of ",
+    base::fail(Status::kInvalidArgument, dataset.title(), ": its labels are of ",
                dataset.sample_name(), "s, so the model ", of_graphs ? "needs a" : "takes no",
                " readout");
   if (model.num_layers != sampler.num_layers())
@@ -71,7 +71,7 @@ void check_loss(const nn::LossRule& loss, Task task) {
                ", expected 0 with loss ", nn::name_of(loss.kind));
 }
 
-// What is evaluated on the way needs no more of the graph than is here.
+// Checks that the parts of the graph that are here suffice for exact validations.
 void check_evaluation(const Job& job) {
   if (job.config.evaluation == EvaluationMode::kFull &&
       !job.split->part(SplitPart::kValidation).empty())
@@ -84,7 +84,7 @@ std::string sum_of(std::span<const uint16_t> book) {
   return sum.finish();
 }
 
-// That there are mini-batches.
+// Checks that there are mini-batches.
 void check_plan(const Job& job, std::span<const int64_t> train) {
   const TrainerConfig& config = job.config;
   if (!config.drop_last && config.partition != loader::Partition::kParts) return;
@@ -96,7 +96,7 @@ void check_plan(const Job& job, std::span<const int64_t> train) {
              config.batch_size);
 }
 
-// A device for each rank. The number of ranks.
+// Checks the device of each rank. Returns the number of ranks.
 int check_devices(const TrainerConfig& config, const Environment& environment,
                   const nn::Model& model) {
   const std::vector<int>& devices = config.devices;
@@ -261,7 +261,7 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
   const data::Dataset& data = *job->dataset;
   graph::expect_homogeneous(*data.graph, "models");
   if (data.task == Task::kNone)
-    base::fail(Status::kNotFound, "data set ", data.name, " has no labels to train on");
+    base::fail(Status::kNotFound, data.title(), " has no labels to train on");
   if (job->model->config().reads_features()) {
     job->store = features_for(*job->model, data);
     job->features = data.graph->node_column(data.feature);
@@ -296,8 +296,8 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
                                      data.sample_name(), "s")
                         : "");
   if (config.batch_nodes > 0 && !data.of_graphs())
-    base::fail(Status::kInvalidArgument, "batch_nodes ", config.batch_nodes, ": data set ",
-               data.name, " is not one of graphs, whose nodes it could count");
+    base::fail(Status::kInvalidArgument, "batch_nodes ", config.batch_nodes, ": ", data.title(),
+               " is not one of graphs, whose nodes it could count");
   check_plan(*job, train);
   if (config.evaluate_every > 0) check_evaluation(*job);
   const std::span<const int64_t> validation = job->split->part(SplitPart::kValidation);
@@ -317,7 +317,7 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
       !job->validation_tells)
     job->environment.log.add(base::LogLevel::kWarning,
                              lacks + ": no epoch is the best, and the last weights stay");
-  // What the layers read of edges is there.
+  // Checks that the graph has the edge data that layers read.
   const nn::ModelConfig& layers = job->model->config();
   const nn::EdgeNeeds needs = nn::edge_needs(layers);
   (void)nn::GraphFacts(*data.graph, needs, nn::scalar_type(layers.dtype));

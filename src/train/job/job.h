@@ -1,4 +1,4 @@
-// What the ranks of a trainer share: what they work on, which never changes, and where they are,
+// State that a trainer's ranks share: the job, which never changes, and the training's position,
 // which the first rank keeps for all.
 #pragma once
 
@@ -20,8 +20,8 @@
 
 namespace gnnmg::train {
 
-// Sums over the mini-batches of an epoch so far, of all ranks; the seconds and the bytes are this
-// rank's.
+// Sums over the mini-batches of the epoch so far. Losses and counts are of all ranks; seconds and
+// bytes of this rank.
 struct EpochSums : LossSums, StepSeconds {
   double learning_rate = 0;  // rate of the last step
   int64_t bus_bytes = 0;     // copied for mini-batches
@@ -29,8 +29,8 @@ struct EpochSums : LossSums, StepSeconds {
 
 inline constexpr double kNoRate = std::numeric_limits<double>::quiet_NaN();
 
-// Where training is, and all that decides how it goes on. Every rank has one of its own, and all
-// are equal in everything but the seconds, because they are made of exchanged numbers alone.
+// Position of training, with all that decides how it continues. Every rank has its own. All are
+// equal except for the seconds, because they result from exchanged numbers only.
 struct Position {
   explicit Position(const TrainerConfig& config)
       : batches_per_step(config.batches_per_step),
@@ -38,16 +38,16 @@ struct Position {
         schedule(config.schedule, config.num_epochs) {}
 
   int64_t epoch = 0;
-  int64_t step = 0;  // steps of the epoch that are done
+  int64_t step = 0;  // complete steps of the epoch
   int64_t total_steps = 0;
-  // Of all ranks together; stays when the number of ranks changes. 0: not known before they meet.
+  // Total of all ranks, the same for any number of them. 0: unknown until they meet.
   int64_t batches_per_step;
   bool finished;
   EpochSums sums;
-  int64_t bad_steps = 0;  // in a row, with a loss or gradient that is not finite
+  int64_t bad_steps = 0;  // consecutive steps with a loss or gradient that is not finite
   Schedule schedule;
   double set_rate = kNoRate;  // replaces the config's rate and schedule
-  double last_loss = std::numeric_limits<double>::quiet_NaN();  // of the last step
+  double last_loss = std::numeric_limits<double>::quiet_NaN();  // loss of the last step
   double best = std::numeric_limits<double>::quiet_NaN();
   double last = std::numeric_limits<double>::quiet_NaN();
   int64_t best_epoch = -1;
@@ -55,101 +55,100 @@ struct Position {
   bool has_validation = false;
 };
 
-// Weights and buffers of a model, copied. Models may lie on other devices than the copy.
+// A copy of a model's weights and buffers. Models may be on other devices than the copy.
 class Snapshot {
  public:
   bool taken() const { return parameters_.defined(); }
-  void take(const nn::Model& model);  // to where the model lies
+  void take(const nn::Model& model);  // copies to the model's device
   void take_to_host(const nn::Model& model);
   void restore(nn::Model& model) const;
-  bool equals(const nn::Model& model) const;  // once taken; a NaN equals nothing
-  std::vector<at::Tensor> tensors() const;    // once taken: its own memory
+  bool equals(const nn::Model& model) const;  // requires taken(); a NaN equals nothing
+  std::vector<at::Tensor> tensors() const;    // requires taken(); shares its memory
 
  private:
   at::Tensor parameters_;
   std::vector<at::Tensor> buffers_;
 };
 
-// Immutable once made; everything here is used by all ranks at once.
+// Immutable. All ranks use it at once.
 struct Job {
-  // The host's: the first rank's replica, or, where ranks work on devices, what that was when it
-  // was last handed over.
+  // The first rank's replica on the CPU; with devices, the host's copy as of the last hand-over.
   std::shared_ptr<nn::Model> model;
   data::DatasetRef dataset;
   std::shared_ptr<const sample::Sampler> sampler;
-  // Null where the model reads no features.
+  // Null if the model reads no features.
   std::shared_ptr<const feature::FeatureStore> store;
-  const graph::Column* features = nullptr;  // null too where their rows are elsewhere
+  const graph::Column* features = nullptr;  // null also if their rows are elsewhere
   const data::Split* split = nullptr;
-  // The part of each node, for a plan by parts, and its SHA-256; else null and empty.
+  // Part of each node, and its SHA-256, for a plan by parts; otherwise null and empty.
   std::shared_ptr<const partition::Book> book = {};
   std::string book_sum = {};
   LossFunction loss_function = {};  // replaces config.loss in training; may be empty
-  TrainerConfig config;             // `loss`, `best_by` and `num_ranks` as they are meant
-  // Validations compare epochs: their labels define `best_by`.
+  TrainerConfig config;             // `loss`, `best_by` and `num_ranks` are resolved
+  // True if the validation labels define `best_by`, so that validations compare epochs.
   bool validation_tells = false;
   Environment environment;
-  // Of several processes the first one speaks, writes and saves for all.
+  // True on the process that reports, writes and saves for all.
   bool first_process() const {
     return !environment.processes || environment.processes->process() == 0;
   }
 };
 
-// Checks that the parts fit together; Error naming what does not.
+// Checks that the arguments fit together; the Error names a misfit.
 std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::DatasetRef dataset,
                                     std::shared_ptr<const sample::Sampler> sampler,
                                     const TrainerConfig& config, const Environment& environment);
 
-// The plan of the training ids for one rank of `world_size`.
+// Plan of the training ids for one rank of `world_size`.
 loader::PlanConfig plan_config(const Job& job, int64_t batches_per_step, int rank, int world_size);
 
-// What stays while groups of ranks come and go.
+// State that outlives each group of ranks.
 struct Training {
   explicit Training(const Job& job);
 
-  // Guards the weights of Job::model between a thread that changes them and one that takes a
-  // snapshot.
+  // Serializes changes of Job::model's weights and snapshots.
   std::mutex weights_mutex;
-  std::string id;  // of draw_training_id(), or of the checkpoint that training goes on from
-  // The first rank's; where ranks work on devices, as with Job::model.
+  std::string id;  // result of draw_training_id(), or the loaded checkpoint's
+  // The first rank's; with devices as of the last hand-over, like Job::model.
   Position position;
   std::unique_ptr<Optimizer> optimizer;
-  Snapshot best;       // of the best validation
-  Snapshot last_good;  // with which the last finite loss was computed
+  Snapshot best;       // weights of the best validation
+  Snapshot last_good;  // weights of the last finite loss
   std::unique_ptr<RunLog> log;
   std::unique_ptr<CheckpointWriter> checkpoints;  // null: none are written
   EpochFunction on_epoch;
-  std::atomic<bool> stop{false};            // asked for; all ranks end when they have agreed on it
-  std::atomic<double> asked_rate{kNoRate};  // until the ranks have agreed on it
+  std::atomic<bool> stop{false};            // requested; all ranks end once they agree
+  std::atomic<double> asked_rate{kNoRate};  // requested rate, until the ranks agree
   std::atomic<bool> told_of_lone_row{false}, told_of_few_parts{false};
-  // Calls of all processes that are under way here: who waits in one tells the others of a cancel.
+  // Collective calls running in this process. A waiting call notifies the other processes of a
+  // cancel.
   std::atomic<int> meetings{0};
 
-  // Ranks of all processes; 0 before they have met. Set while no rank is at work.
+  // Ranks of all processes; 0 until they meet. Set only while no rank works.
   int world_size() const { return world_size_; }
   void set_world_size(const TrainerConfig& config, int ranks);
-  // Of the job's data; read when it is first asked for. Any thread.
+  // Fingerprint of the job's data, computed at first use. Any thread.
   const data::Fingerprint& fingerprint(const Job& job);
 
-  // The number in the world of a rank of this process.
+  // Sets the number, among all processes, of a rank of this process.
   void set_rank(int number, int rank);
   // Progress for other threads.
   void set_progress(const std::function<void(Progress&)>& change);
   Progress progress() const;
-  // The same of each rank of this process, `number` counting from 0.
+  // Times of each rank of this process, `number` from 0.
   void set_times(int number, const RankTimes& times);
   std::vector<RankTimes> times() const;
 
  private:
   int world_size_ = 0;
   std::mutex fingerprint_mutex_;
-  data::Fingerprint fingerprint_;  // empty until it is asked for
+  data::Fingerprint fingerprint_;  // empty until first use
   mutable std::mutex progress_mutex_;
   Progress progress_;
-  std::vector<RankTimes> times_;  // with it
+  std::vector<RankTimes> times_;  // guarded by progress_mutex_
 };
 
-// A call of all processes, while it lives.
+// Counts a collective call while it runs.
 class Meeting {
  public:
   explicit Meeting(Training& training) : training_(training) { ++training_.meetings; }
@@ -163,7 +162,7 @@ class Meeting {
 
 // "training", "validation", "test"
 const char* part_name(data::SplitPart part);
-// Error(kInvalidArgument) that there is nothing to evaluate.
+// Throws Error(kInvalidArgument): the part has nothing to evaluate.
 [[noreturn]] void fail_empty(const Job& job, data::SplitPart part);
 
 using Clock = std::chrono::steady_clock;

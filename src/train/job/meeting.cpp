@@ -22,7 +22,7 @@ comm::Wait wait_to_meet(const Job& job, const base::CancelToken& cancel) {
   return wait;
 }
 
-// Of all processes' ranks, each on its device where the job has some.
+// Communicator of the ranks of all processes, each on its device if there are devices.
 std::shared_ptr<comm::ThreadGroup> make_group(const Job& job, const comm::Share& share,
                                               const comm::Wait& wait) {
   const Environment& environment = job.environment;

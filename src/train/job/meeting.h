@@ -1,5 +1,5 @@
-// What the processes of a training say to each other between steps: that they are of one mind
-// before the first, and how a call that all of them make has ended everywhere.
+// Agreement between the processes of a training: equal settings before the first step, and the
+// outcome of each collective call.
 #pragma once
 
 #include <functional>
@@ -15,17 +15,17 @@
 
 namespace gnnmg::train {
 
-// All that must be equal on every process for their ranks to work on one training: data, model,
-// sampler, plan, rates. How many ranks and threads a process has is its own business.
+// Values that must be equal on all processes of a training: data, model, sampler, plan, rates.
+// Numbers of ranks and threads may differ.
 std::vector<comm::Field> agreed_fields(const Job& job, const data::Fingerprint& data);
 
-// Of these, what a mini-batch of the plan comes to depends on beside data and weights: sampler and
-// model; and what the best weights are the best by.
+// The subset that determines mini-batches for given data and weights (sampler and model), and the
+// choice of the best weights.
 std::vector<comm::Field> settings_fields(const Job& job);
 
-// Collective, by the job's processes: Error(kMismatch) on all naming process and field unless the
-// fields are equal, then a communicator of all ranks. A process that cannot take part, because of
-// `obstacle` or of what it finds here, comes and says so: the others get that as Error(kAborted).
+// Collective among processes. Error(kMismatch) on all, naming process and field, unless the fields
+// are equal; otherwise a communicator of all ranks. A process that cannot take part, because of
+// `obstacle` or an own failure, reports this here; the others get it as Error(kAborted).
 std::shared_ptr<comm::ThreadGroup> meet(const Job& job, Training& training, const std::string& call,
                                         std::optional<base::Error> obstacle,
                                         const base::CancelToken& cancel);
@@ -33,23 +33,23 @@ std::shared_ptr<comm::ThreadGroup> meet(const Job& job, Training& training, cons
 // "process 1 on host b"
 std::string own_name(const comm::Processes& processes);
 
-// What one process reports of its part in a call.
+// Outcome of one process in a collective call.
 struct Report {
   std::optional<base::Error> error;
   int32_t num_ranks = 0;
-  std::string word;  // for the others
+  std::string word;  // text for the other processes
 };
 
-// Collective: everyone's reports, by process. Throws, on all alike, the error of the first process
-// that has one, with that process named unless it is `speaker`, whose failure is everyone's.
-// `ending`: for whom it is over when a process gives it up.
+// Collective. Returns the reports by process. If some have an error, all processes throw the first
+// one, with its process named unless that is `speaker`, which acts for all. `ending`: the scope
+// that ends when a process gives up.
 std::vector<Report> exchange_reports(const Job& job, const std::string& call, const Report& own,
                                      const base::CancelToken& cancel, comm::Ending ending,
                                      int speaker = -1);
-// Runs `body`, or catches what it throws, for such a report.
+// Report with the result of `body`, or with the error that it throws.
 Report report_of(const Job& job, const std::function<std::string()>& body);
 
-// The number of ranks of all processes, from their reports.
+// Number of ranks of all processes.
 int world_size(const std::vector<Report>& reports);
 
 }  // namespace gnnmg::train

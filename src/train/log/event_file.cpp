@@ -94,7 +94,7 @@ EventFile::EventFile(const std::string& folder) {
   file_->append(frame_record(event.data()));
 }
 
-// Readers then drop what earlier files have of this step and later ones.
+// Readers then drop earlier files' events of this step and later ones.
 void EventFile::begin(int64_t step) {
   Message session;
   session.varint(kSessionStatus, kSessionStart);

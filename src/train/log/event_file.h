@@ -25,8 +25,8 @@ class EventFile {
   // Makes `folder` if it is not there, and in it a new file "events.out.tfevents.<time>....".
   explicit EventFile(const std::string& folder);
   const std::string& path() const { return file_->path(); }
-  // A file whose first step is not 0 goes on from earlier ones in the folder, and takes the place
-  // of what they have from that step on.
+  // A file whose first step is not 0 continues earlier files in the folder and replaces their
+  // events from that step on.
   void add(int64_t step, std::span<const Scalar> scalars);
 
  private:

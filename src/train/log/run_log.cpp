@@ -1,9 +1,14 @@
 #include "train/log/run_log.h"
 
+#include <chrono>
 #include <cmath>
+#include <ctime>
+#include <type_traits>
 #include <vector>
 
 #include "io/json_writer.h"
+#include "train/choices.h"
+#include "train/setting_list.h"
 
 namespace gnnmg::train {
 namespace {
@@ -12,11 +17,52 @@ std::span<const uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
+// The current time in UTC: 2026-11-27T21:10:18.250Z.
+std::string now() {
+  const int64_t ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                         std::chrono::system_clock::now().time_since_epoch())
+                         .count();
+  const time_t seconds = ms / 1000;
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[32], fraction[8];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  std::snprintf(fraction, sizeof fraction, ".%03dZ", static_cast<int>(ms % 1000));
+  return std::string(text) + fraction;
+}
+
+template <typename T>
+void add_setting(io::JsonWriter& line, const char* name, const T& value) {
+  if constexpr (std::is_enum_v<T>)
+    line.member(name, nn::choices_of(value).word(static_cast<int>(value)));
+  else if constexpr (std::is_same_v<T, uint64_t>)
+    line.member(name, std::to_string(value));  // readers of JSON round large numbers
+  else if constexpr (std::is_same_v<T, bool> || std::is_floating_point_v<T>)
+    line.member(name, value);
+  else
+    line.member(name, static_cast<int64_t>(value));
+}
+
+void add_settings(io::JsonWriter& line, const RunFacts& facts) {
+  const auto add = [&](const auto& setting, const auto& value) {
+    add_setting(line, setting.name, value);
+  };
+  line.key("settings").begin_object();
+  line.key("trainer").begin_object();
+  visit_settings(facts.config, add);
+  visit_settings(facts.config.optimizer, add);
+  line.end_object().key("model").begin_object();
+  for (const auto& [name, text] : facts.model) line.member(name, text);
+  line.end_object().member("sampler", facts.sampler).end_object();
+}
+
 }  // namespace
 
-std::string epoch_json(const EpochReport& r) {
+std::string epoch_json(const EpochReport& r, const std::string& id, const RunFacts* facts) {
   io::JsonWriter line;  // writes null for numbers that are not finite
-  line.begin_object().member("epoch", int64_t{r.epoch});
+  line.begin_object().member("run", id).member("time", now());
+  if (facts != nullptr) add_settings(line, *facts);
+  line.member("epoch", int64_t{r.epoch});
   line.member("num_epochs", int64_t{r.num_epochs}).member("steps", int64_t{r.steps});
   line.member("train_loss", r.train_loss).member("train_accuracy", r.train_accuracy);
   line.member("learning_rate", r.learning_rate);
@@ -56,7 +102,8 @@ std::string epoch_json(const EpochReport& r) {
   return line.finish();
 }
 
-RunLog::RunLog(const std::string& jsonl_path, const std::string& tensorboard_folder) {
+RunLog::RunLog(const std::string& jsonl_path, const std::string& tensorboard_folder, RunFacts facts)
+    : facts_(std::move(facts)) {
   if (!jsonl_path.empty()) {
     jsonl_ = std::make_unique<AppendFile>(jsonl_path);
     const int last = jsonl_->last_byte();
@@ -66,7 +113,11 @@ RunLog::RunLog(const std::string& jsonl_path, const std::string& tensorboard_fol
 }
 
 void RunLog::add(const EpochReport& r) {
-  if (jsonl_) jsonl_->append(bytes_of(epoch_json(r) + "\n"));
+  if (jsonl_) {
+    const RunFacts* untold = told_settings_ ? nullptr : &facts_;
+    jsonl_->append(bytes_of(epoch_json(r, facts_.id, untold) + "\n"));
+    told_settings_ = true;
+  }
   if (!events_) return;
   std::vector<Scalar> scalars{{"train/loss", r.train_loss},
                               {"train/accuracy", r.train_accuracy},

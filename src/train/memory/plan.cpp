@@ -36,7 +36,7 @@ std::vector<nn::LayerBounds> batch_bounds(const sample::NeighborConfig& config,
   int64_t nodes = max_seeds, rows = max_seeds, edges_of_all = 0;
   for (const int64_t fanout : config.fanouts) {
     if (!once) rows = nodes;
-    // With replacement a node of any neighbours gives as many as are drawn; seeds may be repeated.
+    // With replacement, any node with a neighbor gives the full fan-out; seeds may be repeated.
     const int64_t repeated = std::max<int64_t>(rows - num_nodes, 0);
     int64_t edges =
         degrees.most_edges(rows, fanout) + repeated * (fanout < 0 ? degrees.largest() : fanout);

@@ -1,4 +1,4 @@
-// Counts the memory that a training takes of a GPU, for a memory plan.
+// Computes the GPU memory of a training for a memory plan.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -20,13 +20,13 @@ namespace {
 
 using data::SplitPart;
 
-// NCCL's buffers of a communicator with the channels that it opens at most, by its own defaults.
+// Size of NCCL's buffers for the default maximum of channels.
 constexpr int64_t kNcclBytes = int64_t{512} << 20;
 
-// Arrays of a slot of the loader's grow by an eighth more than they need.
+// Arrays of a loader's slot grow to 9/8 of their need.
 int64_t with_slack(int64_t bytes) { return bytes + bytes / 8 + 256; }
 
-// Mini-batches of a loader at a time.
+// Mini-batches that a loader holds at once.
 int64_t at_hand(const TrainerConfig& c) {
   return int64_t{std::max({1, c.prefetch, c.loader_threads})} + c.loader_threads + 1;
 }
@@ -47,14 +47,14 @@ std::vector<nn::LayerBounds> graphs_bounds(const data::Dataset& data, int layers
     return std::accumulate(sizes.begin(), sizes.begin() + count, int64_t{0});
   };
   nn::LayerBounds bounds{0, most(nodes_of), most(edges_of)};
-  // A graph that is larger by itself is a mini-batch of its own.
+  // A larger graph is a mini-batch of its own.
   if (batch_nodes > 0 && !nodes_of.empty())
     bounds.sources = std::min(bounds.sources, std::max(batch_nodes, nodes_of.front()));
   bounds.targets = bounds.sources;
   return std::vector<nn::LayerBounds>(static_cast<size_t>(layers), bounds);
 }
 
-// Bytes of mini-batches of at most `max_seeds` samples while they are made and read.
+// Bytes of all mini-batches of at most `max_seeds` seeds that exist at once.
 struct BatchMemory {
   std::vector<nn::LayerBounds> layers;
   int64_t sampler = 0, copied = 0, rows = 0;
@@ -94,7 +94,7 @@ class Request {
     csc.num_nodes = law_->csc->num_targets;
     csc.num_edges = law_->csc->num_edges();
     if (law_->config->edge_ids && law_->csc->edge_ids.defined()) {
-      csc.edge_ids = &csc;  // whether there are any
+      csc.edge_ids = &csc;  // null or not matters, not the value
       csc.wide_edge_ids = law_->csc->edge_ids.dtype() == base::DType::kI64;
     }
     request_.graph = sample::graph_bytes(csc);
@@ -117,7 +117,7 @@ class Request {
     int64_t buffers = 0;
     for (const nn::NamedTensor& buffer : job_.model->buffers())
       buffers += static_cast<int64_t>(buffer.tensor.nbytes());
-    // Weights, gradients, and the weights of the last step that was good.
+    // Weights, gradients, and the weights of the last good step.
     request_.parameters = 3 * bytes + 2 * buffers;
     const OptimizerConfig& o = config_.optimizer;
     const bool none = o.kind == OptimizerKind::kSgd && o.momentum == 0;
@@ -171,7 +171,7 @@ class Request {
     return config_.precision == Precision::kBf16 ? pass + pass / 2 : pass;
   }
 
-  // As far as it can be told before there is a device: see CapturedPipeline::why_not().
+  // Without a device, only a part of CapturedPipeline::why_not() is known.
   bool can_capture() const {
     return config_.capture != Capture::kUnpadded && !data_.of_graphs() && !config_.deterministic &&
            job_.store && !job_.store->sparse() && law_ && samples_there() &&
@@ -197,8 +197,8 @@ class Request {
                            8 * shape.hops.back().max_edges + inputs +
                            with_halves(nn::training_pass_bytes(model(), layers, 0));
     constexpr auto kSlots = static_cast<int64_t>(CapturedRing::kAhead);
-    // Beside the slots weights and the optimizer's state as steps began with them, the good
-    // weights, and what is exchanged.
+    // Besides the slots: weights and optimizer state as of the beginning of steps, the good
+    // weights, and the exchanged buffer.
     request_.capture =
         kSlots * a_slot + 3 * (request_.parameters / 3 + request_.optimizer) + request_.parameters;
     request_.capture_rows = kSlots * with_slack(layers.front().sources * gathered_row());
@@ -213,8 +213,8 @@ class Request {
     return most;
   }
 
-  // The sampler's buffers of several calls; hops that fan-outs do not bound are measured, and no
-  // more than their bounds.
+  // The sampler's buffers for several calls. Hops without a bound by fan-outs are measured, up to
+  // their bounds.
   int64_t sampler_memory(const std::vector<nn::LayerBounds>& layers, int64_t max_seeds) const {
     const sample::NeighborConfig& config = *law_->config;
     loader::LoaderConfig loading;
@@ -239,7 +239,7 @@ class Request {
       }
       last = std::max({last, shape.hops[h].edges, shape.hops[h].max_edges});
     }
-    // Scans and sorts take less than a number for each edge of a hop.
+    // Scans and sorts take less than one number per edge of a hop.
     const int64_t a_call =
         sample::sampler_bytes(config, shape, max_seeds, batches) + 8 * last * batches;
     const int64_t calls = std::max<int64_t>(2, (at_hand(config_) + batches - 1) / batches + 1);
@@ -279,7 +279,7 @@ class Request {
           nn::plain_pass_bytes(model(), batch.layers, data_.of_graphs() ? seeds : 0);
       return;
     }
-    // From how many nodes the edges into a chunk come, nobody here can tell.
+    // The number of sources of the edges into a chunk is unknown here.
     if (data_.graph->elsewhere()) return;
     const graph::Csc& csc = data_.graph->csc();
     const int64_t* pointers = static_cast<const int64_t*>(csc.indptr.data());

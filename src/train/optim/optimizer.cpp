@@ -27,8 +27,7 @@ at::Tensor flat_parameter(nn::Model& model) {
   return flat;
 }
 
-// One pass over the gradient in place of LibTorch's three; lanes of their own let it run in
-// vectors.
+// One pass over the gradient in place of LibTorch's three, in lanes that compilers vectorize.
 template <typename T>
 double scale_and_sum(T* values, int64_t count, T factor) {
   constexpr int64_t kLanes = 16;
@@ -49,7 +48,7 @@ double scale_and_sum(T* values, int64_t count, T factor) {
   return std::sqrt(sum);
 }
 
-// Decay of all parameters, which LibTorch does.
+// Weight decay of all parameters, done by LibTorch.
 double everywhere(const OptimizerConfig& config) {
   return config.weight_decay_layers > 0 ? 0 : config.weight_decay;
 }
@@ -190,11 +189,11 @@ const at::Tensor& Optimizer::find(const std::vector<nn::NamedTensor>& state, std
   for (const nn::NamedTensor& entry : state) {
     if (entry.key != key) continue;
     if (entry.tensor.numel() != count)
-      base::fail(Status::kFormat, "optimiser state ", key, ": expected ", count, " values, found ",
+      base::fail(Status::kFormat, "optimizer state ", key, ": expected ", count, " values, found ",
                  entry.tensor.numel());
     return entry.tensor;
   }
-  base::fail(Status::kFormat, "optimiser state has no ", key);
+  base::fail(Status::kFormat, "optimizer state has no ", key);
 }
 
 double Optimizer::scale_gradients(double factor) { return train::scale_gradients(model_, factor); }
@@ -220,7 +219,7 @@ std::unique_ptr<Optimizer> Optimizer::create(nn::Model& model, const OptimizerCo
     case OptimizerKind::kAdagrad:
       return std::make_unique<TorchOptimizer<Adagrad>>(model, config);
   }
-  base::fail(Status::kInternal, "optimiser ", static_cast<int>(config.kind));
+  base::fail(Status::kInternal, "optimizer ", static_cast<int>(config.kind));
 }
 
 double scale_gradients(nn::Model& model, double factor) {

@@ -161,7 +161,7 @@ std::vector<nn::NamedTensor> parse_state(const io::StateFile& file, const nn::Mo
   list("missing", missing);
   list("unexpected", others);
   list("misshapen", misshapen);
-  if (!all.empty()) base::fail(Status::kFormat, name, ": optimiser state: ", all);
+  if (!all.empty()) base::fail(Status::kFormat, name, ": optimizer state: ", all);
   return state;
 }
 

@@ -23,7 +23,7 @@ using base::Tensor;
 
 constexpr std::string_view kStepKey = "step";
 
-// Every option that PyTorch 2.11's optimizers have, without which an update would fail.
+// All options of PyTorch 2.11's optimizers. An update fails without one.
 std::vector<std::pair<std::string, io::OptimizerDict::Option>> options_of(const Optimizer& from,
                                                                           double weight_decay) {
   const OptimizerConfig& c = from.config();
@@ -66,13 +66,13 @@ std::vector<std::pair<std::string, io::OptimizerDict::Option>> options_of(const 
           {"decoupled_weight_decay", c.kind == OptimizerKind::kAdamW}};
 }
 
-// The state of a parameter, or nothing.
+// The state of a parameter; empty without state.
 std::optional<io::StateFile> entry_of(const std::string& path, const std::string& dict,
                                       size_t number) {
   try {
     io::StateFile entry = io::read_pth(path, base::text(dict, ".", number));
     if (!entry.passed_over.empty())
-      base::fail(Status::kFormat, path, ": optimiser state: parameter ", number, " has ",
+      base::fail(Status::kFormat, path, ": optimizer state: parameter ", number, " has ",
                  entry.passed_over.front(),
                  ", expected tensors alone; load it with a newer PyTorch and save it again");
     return entry;
@@ -82,21 +82,21 @@ std::optional<io::StateFile> entry_of(const std::string& path, const std::string
   }
 }
 
-// PyTorch's is f32 and a number; ours f64 [1].
+// PyTorch's count is f32 and 0-d; ours is f64 [1].
 double step_of(const Tensor& step, const std::string& path) {
   if (step.shape().num_elements() != 1 ||
       (step.dtype() != base::DType::kF32 && step.dtype() != base::DType::kF64))
-    base::fail(Status::kFormat, path, ": optimiser state: step is ", base::dtype_name(step.dtype()),
+    base::fail(Status::kFormat, path, ": optimizer state: step is ", base::dtype_name(step.dtype()),
                " ", step.shape().to_string(), ", expected one number");
   const double steps = step.dtype() == base::DType::kF32 ? *static_cast<const float*>(step.data())
                                                          : *static_cast<const double*>(step.data());
   if (!(steps >= 0) || std::isinf(steps))
-    base::fail(Status::kRange, path, ": optimiser state: step is ", steps,
+    base::fail(Status::kRange, path, ": optimizer state: step is ", steps,
                ", expected a number of at least 0");
   return steps;
 }
 
-// Tensors whose roots the optimizers take.
+// Tensors of which the optimizers take roots.
 bool has_squares(std::string_view kind) {
   return kind == "exp_avg_sq" || kind == "max_exp_avg_sq" || kind == "square_avg" || kind == "sum";
 }
@@ -105,7 +105,7 @@ void check_squares(const std::string& key, const Tensor& moments, const std::str
   const auto check = [&](auto values) {
     const auto bad = std::ranges::find_if(values, [](auto value) { return value < 0; });
     if (bad != values.end())
-      base::fail(Status::kRange, path, ": optimiser state: ", key, ": element ",
+      base::fail(Status::kRange, path, ": optimizer state: ", key, ": element ",
                  bad - values.begin(), " of ", moments.shape().to_string(), " is ", *bad,
                  ", expected a mean of squares, at least 0");
   };
@@ -117,7 +117,7 @@ void check_finite(const std::string& key, const Tensor& moments, const std::stri
   const int64_t bad = data::find_not_finite(moments.data(), moments.dtype(),
                                             moments.shape().num_elements(), /*as_f32=*/false);
   if (bad >= 0)
-    base::fail(Status::kNan, path, ": optimiser state: ", key, ": element ", bad, " of ",
+    base::fail(Status::kNan, path, ": optimizer state: ", key, ": element ", bad, " of ",
                moments.shape().to_string(), " is not finite");
 }
 
@@ -126,11 +126,11 @@ nn::FileParameters parameters_in(const std::string& path, const nn::Model& model
   try {
     return {model, form};
   } catch (const base::Error& error) {
-    base::fail(error.status(), path, ": optimiser state: ", error.what());
+    base::fail(error.status(), path, ": optimizer state: ", error.what());
   }
 }
 
-// The file's parameters as its groups number them: those that weight decay acts on come first.
+// Parameters in the order of the file's groups: first those with weight decay.
 DecayGroups groups_in(const nn::FileParameters& parameters, const nn::Model& model,
                       const OptimizerConfig& config) {
   DecayGroups groups;
@@ -141,7 +141,7 @@ DecayGroups groups_in(const nn::FileParameters& parameters, const nn::Model& mod
     return groups;
   }
   const DecayGroups own = decay_groups(model, config);
-  std::vector<Tensor> marks;  // ones where weight decay acts, and these go where the weights go
+  std::vector<Tensor> marks;  // 1 where weight decay acts; converted like the weights
   for (const nn::NamedTensor& parameter : model.parameters())
     marks.push_back(Tensor::zeros(base::DType::kF64, nn::shape_of(parameter.tensor)));
   for (size_t i = 0; i < own.decayed; ++i) std::ranges::fill(marks[own.order[i]].as<double>(), 1.0);
@@ -157,11 +157,11 @@ DecayGroups groups_in(const nn::FileParameters& parameters, const nn::Model& mod
 // The state of each parameter in a file.
 struct Entries {
   std::vector<std::optional<io::StateFile>> of;
-  std::optional<double> steps;  // that all have made
+  std::optional<double> steps;  // common number of steps
   bool none = true;
 };
 
-// `order`: which of the parameters has number 0, 1, ... there.
+// `order`: index of the parameter with number 0, 1, ... in the file.
 Entries read_entries(const std::string& path, const std::string& dict,
                      const std::vector<nn::FileParameters::Parameter>& parameters,
                      const std::vector<size_t>& order) {
@@ -181,7 +181,7 @@ Entries read_entries(const std::string& path, const std::string& dict,
       }
       const double made = step_of(tensor, path);
       if (entries.steps && *entries.steps != made)
-        base::fail(Status::kUnsupported, path, ": optimiser state: ", name, " has made ", made,
+        base::fail(Status::kUnsupported, path, ": optimizer state: ", name, " has made ", made,
                    " steps and others ", *entries.steps);
       entries.steps = made;
     }
@@ -190,18 +190,18 @@ Entries read_entries(const std::string& path, const std::string& dict,
   for (size_t i = 0; i < parameters.size(); ++i) known.insert(std::to_string(i));
   for (const std::string& key : io::keys_of_pth(path, dict))
     if (!known.contains(key))
-      base::fail(Status::kFormat, path, ": optimiser state: it has a parameter ",
+      base::fail(Status::kFormat, path, ": optimizer state: it has a parameter ",
                  io::printable(key), ", and the model has ", parameters.size());
   return entries;
 }
 
-// All that is wrong, in one text.
+// All errors in one text.
 struct Lists {
   std::string missing, unexpected, misshapen;
   static void add(std::string& list, std::string_view item) {
     list += base::text(list.empty() ? "" : ", ", item);
   }
-  // `remedy` stands behind what is misshapen.
+  // `remedy` follows the misshapen entries.
   void refuse_any(const std::string& path, const char* remedy) const {
     std::string all;
     for (const auto& [what, list] :
@@ -209,12 +209,12 @@ struct Lists {
           std::pair("misshapen", &misshapen)})
       if (!list->empty()) all += base::text(all.empty() ? "" : "; ", what, ": ", *list);
     if (!all.empty())
-      base::fail(Status::kFormat, path, ": optimiser state: ", all,
+      base::fail(Status::kFormat, path, ": optimizer state: ", all,
                  misshapen.empty() ? "" : remedy);
   }
 };
 
-// What an entry has under `kind`; zeros where the parameter has no entry.
+// The tensor of an entry under `kind`; zeros for a parameter without an entry.
 Tensor take(const std::optional<io::StateFile>& entry, const std::string& key, const char* kind,
             base::DType dtype, const base::Shape& shape, Lists& lists) {
   if (!entry || entry->tensors.empty()) return Tensor::zeros(dtype, shape);
@@ -265,7 +265,7 @@ io::OptimizerDict torch_state_of(const Optimizer& optimizer, const nn::Model& mo
       const Tensor* const found = own.find(base::text(kind, ".", parameter.key));
       kept.push_back(found ? *found
                            : Tensor::zeros(nn::dtype_of(parameter.tensor),
-                                           nn::shape_of(parameter.tensor)));  // a frozen one
+                                           nn::shape_of(parameter.tensor)));  // frozen parameter
     }
     kept = parameters.to_file(std::move(kept));
     for (size_t i = 0; i < kept.size(); ++i)
@@ -283,10 +283,10 @@ std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn:
   const Entries entries =
       read_entries(path, dict, parameters.list(), groups_in(parameters, model, config).order);
   if (entries.none) {
-    (void)io::read_pth(path, dict);  // says so where the file is another
+    (void)io::read_pth(path, dict);  // reports a file of another kind
     return {};
   }
-  // Of each kind, what is kept of each parameter in the order of the file.
+  // For each kind of state, the tensors of all parameters in the order of the file.
   std::map<std::string, std::vector<Tensor>> kept;
   const base::DType dtype = nn::dtype_of(model.flat_parameters());
   const bool counts = counts_steps(config);
@@ -308,7 +308,7 @@ std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn:
   if (other && log)
     log->add(base::LogLevel::kWarning,
              base::text(path,
-                        ": optimiser state: read in the order of the model's layers, and the "
+                        ": optimizer state: read in the order of the model's layers, and the "
                         "weights were loaded from a file with another: for the state of that "
                         "class set loaded_names 1"));
 

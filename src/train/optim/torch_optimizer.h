@@ -22,12 +22,12 @@ struct TorchFile {
 io::OptimizerDict torch_state_of(const Optimizer& optimizer, const nn::Model& model,
                                  const nn::FileForm& form = {});
 
-// For Optimizer::load_state, from such a file; empty where nothing was gathered yet. Parameters
-// without an entry have gathered zeros. Error(kFormat) listing what is missing, unexpected or
-// misshapen, kNan naming an element that is not finite, kUnsupported for parameters that have made
-// different numbers of steps. Both: kUnsupported where a state cannot follow the weights.
-// `log`, which may be null, gets a warning where the file is read in the model's order and its
-// weights came from one with another.
+// Reads such a file for Optimizer::load_state; empty if it has no state yet. Parameters without an
+// entry have zero state. Error(kFormat) listing missing, unexpected and misshapen entries; kNan
+// naming an element that is not finite; kUnsupported for parameters with different numbers of
+// steps, or a state that cannot follow the weights (as for torch_state_of()). `log`, which may be
+// null, gets a warning if the file is read in the model's order and its weights came from one with
+// another order.
 std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn::Model& model,
                                               const OptimizerConfig& config,
                                               const TorchFile& file = {}, base::Log* log = nullptr);

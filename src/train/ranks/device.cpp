@@ -26,7 +26,7 @@ c10::DeviceAllocator* allocator_of(const device::Table& table) {
   return dynamic_cast<c10::DeviceAllocator*>(all);
 }
 
-// Free bytes that LibTorch has taken of a device and keeps.
+// Unused bytes in LibTorch's cache of a device.
 int64_t kept_by_torch(const device::Table& table, int device) {
   c10::DeviceAllocator* const own = allocator_of(table);
   if (!own) return 0;
@@ -53,7 +53,7 @@ void empty_cache(const device::Table& table) noexcept {
   const device::MemoryCall call;
   try {
     if (c10::DeviceAllocator* own = allocator_of(table)) own->emptyCache();
-  } catch (const std::exception&) {  // a device that is lost has nothing to give
+  } catch (const std::exception&) {  // a lost device has nothing to return
   }
 }
 
@@ -86,7 +86,7 @@ RankDevice::RankDevice(const Job& job, int number) : job_(job) {
   try {
     device_.table->use(device_.queue);
     sends_ = std::make_unique<Sends>(device_);
-    watch_exit();  // after CUDA has made its own objects
+    watch_exit();  // called once CUDA has made its own objects
     if (job.environment.stay_beside_devices)
       stay_beside(bounded(device_.table->info(device_.index).bus_id));
   } catch (...) {
@@ -96,8 +96,8 @@ RankDevice::RankDevice(const Job& job, int number) : job_(job) {
   }
 }
 
-// LibTorch's threads for devices are there by now (exit.cpp), and stay where they are; those
-// that this one starts, its loaders' too, stay where it does.
+// LibTorch's threads for devices exist by now (exit.cpp) and keep their cores; threads that this
+// one starts, also its loaders', share its cores.
 void RankDevice::stay_beside(const std::string& bus_id) {
   const std::optional<device::NodeCores> cores = device::stay_beside(bus_id);
   if (!cores) return;
@@ -143,12 +143,12 @@ std::string RankDevice::why_no_capture() const {
 }
 
 void RankDevice::reserve(const MemoryPlan& plan) {
-  // LibTorch's allocator then grows in passes. No other rank of the training has a kernel then that
-  // waits for one of this process's (comm/nccl/runner.h), and other trainings are waited for when
-  // it does (device/launch_order.h).
+  // LibTorch's allocator grows during passes. At that time no other rank of the training has a
+  // kernel that waits for one of this process's (comm/nccl/runner.h), and the allocator waits for
+  // other trainings (device/launch_order.h).
   if (!plan.bounded) return;
   const int64_t transient = std::max(plan.pass, plan.evaluation);
-  // Of parameters the copy is still to come; the optimizer's state is there.
+  // The copy of the parameters is not done yet; that of the optimizer's state is.
   const int64_t of_torch = transient + plan.parameters / 3;
   const int64_t capture = job_.config.capture == Capture::kOn ? plan.capture : 0;
   const int64_t needed = capture + plan.sampler + plan.rows + plan.communication + plan.reserve +
@@ -183,7 +183,7 @@ std::optional<base::Error> RankDevice::lost() const noexcept {
     device_.table->finished(device_.queue);
   } catch (base::Error& error) {
     if (error.status() == base::Status::kDeviceLost) return std::move(error);
-  } catch (const std::exception&) {  // no memory for its words: nothing is known of it
+  } catch (const std::exception&) {  // no memory for the text: state unknown
   }
   return std::nullopt;
 }

@@ -82,7 +82,7 @@ base::Error cancelled(const char* words) noexcept {
   try {
     return {Status::kCancelled, words};
   } catch (const std::bad_alloc&) {
-    return {Status::kCancelled, "cancelled"};
+    return {Status::kCancelled, "canceled"};
   }
 }
 
@@ -215,10 +215,10 @@ void RankGroup::cancel() noexcept {
     std::lock_guard lock(mutex_);
     if (running_ == 0) return;
   }
-  end(cancelled("training was cancelled"));
+  end(cancelled("training was canceled"));
 }
 
-// The program ends, and takes this process out of the job.
+// The program ends: takes this process out of the job.
 void RankGroup::end_with_program() noexcept {
   if (at_rest()) return;
   if (comm::Processes* processes = job_->environment.processes.get()) {
@@ -229,7 +229,7 @@ void RankGroup::end_with_program() noexcept {
     processes->leave();
     processes->drain();
   }
-  end(cancelled("training was cancelled: the program ends"));
+  end(cancelled("training was canceled: the program ends"));
 }
 
 // A rank that waits for the very callback that ends the program waits forever, which is harmless.
@@ -292,7 +292,7 @@ void RankGroup::run(int number) {
     {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return leaving_ || generation_ != seen; });
-      // A command that was started is carried out, so that nobody waits for this rank in vain.
+      // A command that has begun is carried out, so that nobody waits for this rank in vain.
       if (generation_ == seen) break;
       seen = generation_;
       command = command_;
@@ -396,7 +396,7 @@ std::string RankGroup::lost_text(const RankDevice& device, const base::Error& wh
   std::string text =
       base::text("rank ", first_rank() + number, ": ", device.name(), " is lost: ", why.what(),
                  "; go on in another process, on other GPUs, or on the CPU");
-  // Nobody but the first rank's thread changes that position.
+  // Only the first rank's thread changes that position.
   if (number == 0)
     text += base::text("; the model is what it was at step ", training_.position.step, " of epoch ",
                        training_.position.epoch, ", when it was last read from there");

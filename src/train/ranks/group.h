@@ -98,7 +98,8 @@ class RankGroup {
   std::optional<base::Error> device_obstacle_;  // the first failure of these
   std::vector<Rank*> ranks_;                    // null until a rank has met the others
   std::vector<std::thread> threads_;
-  const base::HostQueue::Count host_calls_ = std::make_shared<std::atomic<int>>(0);  // of ranks
+  // Calls of host functions that this group's ranks wait for.
+  const base::HostQueue::Count host_calls_ = std::make_shared<std::atomic<int>>(0);
   device::ExitGuard exit_guard_{[this] { end_with_program(); },
                                 [this] { return at_rest_for_exit(); },
                                 !job_->config.devices.empty()};

@@ -33,8 +33,8 @@ void tell_of_few_parts(const Job& job, Training& training, const Position& posit
                  "accuracy; batches_per_step ", job.book->num_parts(), " avoids it"));
 }
 
-// "; features x, row R, column C: ..." if one of the features is not finite, and so the reason of a
-// divergence. Mapped files are not read for it, because they may shrink meanwhile.
+// "; features x, row R, column C: ..." if a feature is not finite and thus the reason of a
+// divergence. Mapped files are not read, because they may shrink meanwhile.
 std::string cause_in(const Job& job) {
   if (!job.features) return {};
   const auto* sparse = std::get_if<base::CsrMatrix>(job.features);

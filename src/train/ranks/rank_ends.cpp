@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A rank should report what it finds before its device is quarantined.
+// Time for a rank to report its own failure before its device is quarantined.
 constexpr milliseconds kSlack(500);
 // The longest time for a thread that is blocked in the driver without a busy queue.
 constexpr std::chrono::seconds kLongest(120);

@@ -28,7 +28,7 @@ class RankEnds {
   void set_at_work(int number, bool at_work);
   // Quarantines the rank's device, which has not finished in time.
   void quarantine(int number);
-  void close(int number);  // on the rank's thread
+  void close(int number);  // called on the rank's thread
   void set_gone(int number);
 
   // After a failure at `since`: true if ranks are at work only on quarantined devices. Quarantines

@@ -19,7 +19,7 @@ class HostLatch {
   template <typename F>
   void pass(const F& change) {
     const std::lock_guard lock(mutex_);
-    if (closed_) base::fail(base::Status::kCancelled, "training was cancelled");
+    if (closed_) base::fail(base::Status::kCancelled, "training was canceled");
     change();
   }
   void close() {

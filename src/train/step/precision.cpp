@@ -9,13 +9,13 @@
 namespace gnnmg::train {
 namespace {
 
-// Trainings on GPUs of this process.
+// Number of trainings on GPUs of this process.
 struct Holders {
   std::mutex mutex;
   int count = 0;
   bool tf32 = false, before = false;
-  // Those in bf16: where cuBLAS adds up parts of a product, as of the gradients of weights, it may
-  // round them to bf16 unless it is told not to.
+  // Number of those in bf16. By default cuBLAS may round partial sums of a product, such as
+  // gradients of weights, to bf16.
   int in_bf16 = 0;
   at::CuBLASReductionOption sums_before{};
 };

@@ -38,16 +38,15 @@ func (h *header) argument(f function, p param) (argument, error) {
 	noun := strings.TrimPrefix(base, "gnnmg_")
 	in := func(cType, goType, pass string) { a.cType, a.goType, a.pass = cType, goType, pass }
 	list := isList(f, p)
-	isTensor := base == "gnnmg_tensor"
 	isHandle := h.handles[noun] && base != noun
 	switch {
-	case (isHandle || isTensor) && stars == 1:
+	case isHandle && stars == 1:
 		in("uintptr_t", "uintptr", "C.uintptr_t("+a.goName+")")
 		a.use = "(" + p.ctype + ")" + p.name
-	case (isHandle || isTensor) && (list || strings.Contains(p.ctype, "const*")):
+	case isHandle && (list || strings.Contains(p.ctype, "const*")):
 		in("uintptr_t*", "*uintptr", "(*C.uintptr_t)("+a.goName+")")
 		a.use = "(" + p.ctype + ")" + p.name
-	case isHandle || isTensor:
+	case isHandle:
 		a.cOut, a.goOut, a.take = "uintptr_t", "uintptr", "uintptr(r."+p.name+")"
 		a.local = base + "* " + p.name + " = NULL;"
 		a.give = "r." + p.name + " = (uintptr_t)" + p.name + ";"
@@ -63,8 +62,13 @@ func (h *header) argument(f function, p param) (argument, error) {
 		a.use = "&r." + p.name
 	case base == "char":
 		in(p.ctype, "*byte", "(*C.char)(unsafe.Pointer("+a.goName+"))")
-	case base == "void":
-		in(p.ctype, "unsafe.Pointer", a.goName)
+	case base == "void" || strings.HasPrefix(base, "struct ") && stars == 1:
+		in("void*", "unsafe.Pointer", a.goName)
+	case strings.HasPrefix(base, "struct "):
+		a.cOut, a.goOut, a.take = "void*", "unsafe.Pointer", "r."+p.name
+		a.local = base + "* " + p.name + " = NULL;"
+		a.give = "r." + p.name + " = " + p.name + ";"
+		a.use = "&" + p.name
 	case h.hasStruct(noun) && stars == 1:
 		in(p.ctype, "*"+goName(noun), "(*C."+base+")(unsafe.Pointer("+a.goName+"))")
 	case stars == 0:

@@ -8,7 +8,7 @@ import (
 // spellings are the parts of names that Go writes otherwise than with one capital.
 var spellings = map[string]string{
 	"adamw": "AdamW", "auc": "AUC", "bf16": "BF16", "coo": "COO", "cpu": "CPU", "csc": "CSC", "csr": "CSR", "cuda": "CUDA",
-	"dgl": "DGL", "dtype": "DType", "elu": "ELU", "gat": "GAT", "gatv2": "GATv2", "gcn": "GCN",
+	"dgl": "DGL", "dlpack": "DLPack", "dtype": "DType", "elu": "ELU", "gat": "GAT", "gatv2": "GATv2", "gcn": "GCN",
 	"gelu": "GELU", "gin": "GIN", "gine": "GINE", "gnnmg": "GNNMG", "graphconv": "GraphConv", "id": "ID", "ids": "IDs", "io": "IO",
 	"json": "JSON", "lstm": "LSTM", "mae": "MAE", "metis": "METIS", "mlp": "MLP", "nan": "NaN", "npy": "NPY",
 	"numpy": "NumPy", "ogb": "OGB", "pna": "PNA", "prelu": "PReLU", "pth": "PTH", "pyg": "PyG",

@@ -21,7 +21,7 @@ extern "C" {
  *
  * @snippet node_classification.c whole program
  *
- * A training loop has three levels, each built on the next:
+ * A training loop has three levels:
  * - gnnmg_trainer_run(): the library runs the loop;
  * - gnnmg_trainer_step(): the caller writes the loop, the library runs each step;
  * - gnnmg_loader_next(), gnnmg_model_forward(), gnnmg_model_backward(), gnnmg_comm_all_reduce(),
@@ -33,40 +33,49 @@ extern "C" {
  * `int64_t`, bytes `size_t`, flags `int32_t` 0 or 1, enumerations `int32_t` with named constants.
  *
  * @section handles Handles
- * A handle is a token, not an address. NULL, a freed handle, one of another kind, and garbage give
+ * A handle is a token, not an address. NULL, a freed handle, another kind or garbage gives
  * ::GNNMG_ERR_HANDLE. An object lives as long as another needs it, so handles may be freed in any
  * order and on any thread. Freeing NULL or a stale handle does nothing. A free never fails or
- * waits; it cancels the work of a running object. The caller frees every handle and tensor that a
- * function returns.
+ * waits; it cancels the work of a running object. The caller frees every returned handle.
  *
  * @section errors Errors
  * A ::gnnmg_status is 0 for success, positive for an answer (::GNNMG_END, ::GNNMG_PENDING),
  * negative for an error. After an error every output but `needed` is NULL or 0 and nothing has
- * changed. gnnmg_last_error() names the argument, file or array, the value found and the value
- * expected.
+ * changed. gnnmg_last_error() names the culprit, the value found and the value expected.
  *
- * `@return` lists statuses besides ::GNNMG_OK. Every function can also return ::GNNMG_ERR_HANDLE,
- * ::GNNMG_ERR_INVALID_ARGUMENT (a NULL output, a value out of range, objects of two contexts),
- * ::GNNMG_ERR_BUSY, ::GNNMG_ERR_VERSION (a struct with fields unknown to the library),
- * ::GNNMG_ERR_NO_MEMORY, ::GNNMG_ERR_FORKED and ::GNNMG_ERR_INTERNAL; every function that reads or
- * writes files ::GNNMG_ERR_IO, and every one with `timeout_ms` ::GNNMG_PENDING and
- * ::GNNMG_ERR_CANCELLED.
+ * `@return` lists statuses besides ::GNNMG_OK and these common ones:
+ * - every function: ::GNNMG_ERR_HANDLE, ::GNNMG_ERR_INVALID_ARGUMENT (a NULL output, a value out of
+ *   range, objects of two contexts), ::GNNMG_ERR_BUSY, ::GNNMG_ERR_VERSION (a struct with fields
+ *   unknown to the library), ::GNNMG_ERR_NO_MEMORY, ::GNNMG_ERR_FORKED, ::GNNMG_ERR_INTERNAL;
+ * - a name, key, path, index, or number of a type, layer, GPU, rank, part or split that does not
+ *   exist: ::GNNMG_ERR_NOT_FOUND; also if an object lacks the features, labels, split or parts that
+ *   the function needs;
+ * - an id or other entry of an array that does not exist: ::GNNMG_ERR_RANGE, naming array and
+ *   position;
+ * - with files: ::GNNMG_ERR_IO; when reading also ::GNNMG_ERR_FORMAT, ::GNNMG_ERR_CHECKSUM,
+ *   ::GNNMG_ERR_NAN and ::GNNMG_ERR_RANGE, naming the file;
+ * - with `timeout_ms`: ::GNNMG_PENDING, ::GNNMG_ERR_CANCELLED;
+ * - with objects on a GPU: ::GNNMG_ERR_DEVICE_LOST;
+ * - with other processes or servers, also when a graph in parts is read: ::GNNMG_ERR_DEPENDENCY
+ *   (libgnnmg_grpc.so is missing), ::GNNMG_ERR_INVALID_ARGUMENT (another machine could connect, but
+ *   there is no token, or neither TLS nor `insecure`), ::GNNMG_ERR_AUTH (a token or certificate is
+ *   missing, wrong, or readable by others), ::GNNMG_ERR_UNAVAILABLE (a server, address or port),
+ *   ::GNNMG_ERR_TIMEOUT, ::GNNMG_ERR_PEER_LOST and ::GNNMG_ERR_PROTOCOL, naming process or part.
  *
  * @section structs Structs
  * Every struct begins with `struct_size`, its size for the caller's compiler. 0 is the default of
  * every config field, so `gnnmg_x_config config = {.struct_size = sizeof config};` is complete;
- * NULL means the same. Before a call that fills an info struct, set its `struct_size`. Later
- * versions only append fields. Unknown bytes must be 0. The library keeps no pointer from a struct.
+ * NULL means the same. Set `struct_size` before a call that fills an info struct. Later versions
+ * only append fields. Unknown bytes must be 0. The library keeps no pointer from a struct.
  *
  * @section named_settings Settings
  * Most functions with a `config` have many more settings than its fields. An argument `settings`
- * gives any of them by name: a text of words `name=value` with blanks between them, such as
- * "heads=8 negative_slope=0.1"; NULL means none. A flag is 0 or 1, a choice a word in lower case
- * ("relu" for ::GNNMG_ACTIVATION_RELU), a list has commas ("10,10"), and a value with blanks is in
- * double quotes. A text has at most 65 535 bytes. A setting is given by its field or by its name,
- * not both; one without effect on a model, optimizer or trainer is an error. Errors list the names
- * or values that exist. gnnmg_setting_get_info() and the page [Settings](settings.md) list all
- * settings.
+ * gives any of them by name: words `name=value` with blanks between them, such as
+ * "heads=8 negative_slope=0.1". A flag is 0 or 1, a choice a word in lower case ("relu" for
+ * ::GNNMG_ACTIVATION_RELU), a list has commas ("10,10"), and a value with blanks is in double
+ * quotes. A text has at most 65 535 bytes. A setting is given by field or by name, not both; one
+ * that the others leave without effect is an error, unless it is the default. Errors list the names
+ * or values that exist; gnnmg_setting_get_info() and the page [Settings](settings.md) list all.
  *
  * @section parameters Parameters
  * These mean the same everywhere and are not described again:
@@ -74,26 +83,31 @@ extern "C" {
  * - `config`, `settings`: settings, or NULL; `info`: a struct that the function fills;
  * - `node_type`, `edge_type`: index of the type, 0 in graphs with one; `name`: of a tensor or type;
  * - `dtype`, `num_dims`, `shape`: type of an array's elements, number of dimensions (at most 4) and
- *   their sizes, rows first;
- * - `num_x`: number of entries of the array `x`; `index`: from 0 on, in functions that list until
- * ::GNNMG_END;
+ *   their sizes, rows first; `num_x`: number of entries of the array `x`;
+ * - `index`: from 0; functions that list return ::GNNMG_END after the last;
+ * - `sources`, `targets`, `edge_ids`: source, target and id of each edge; ids count from 0;
+ * - `indptr`, `indices`, `values`: rows of variable length, [rows + 1], [entries], [entries]: row r
+ *   has entries indptr[r] to indptr[r+1] - 1; `num_columns`: width of the dense form;
+ * - `path`, `folder`: written whole or not at all. A file is replaced; a new folder must not exist;
+ * - `token_file`: path of a secret, 32 to 1024 bytes in a file of mode 0600;
  * - `text`, `capacity`, `needed`: the function writes at most `capacity` bytes, with the final NUL,
  *   and sets `needed` to the size of the whole text;
- * - `function`, `user_data`, `release`: see Callbacks;
- * - `timeout_ms`: see Waiting.
+ * - `function`, `user_data`, `release`: see Callbacks; `timeout_ms`: see Waiting.
  *
- * @section texts Texts
- * Texts are UTF-8 and end with NUL. A `const char**` output is borrowed from the object that gave
- * it.
+ * Texts are UTF-8 and end with NUL. A `const char**` output is borrowed from its object.
  *
  * @section tensors Tensors
- * Arrays are DLPack 1.x tensors, which NumPy, PyTorch, JAX and others exchange without copying;
- * @ref tensor makes and reads them in plain C. They are contiguous and row-major.
- * - `import` takes ownership of a tensor on success. The library calls its deleter later, on a host
- *   thread inside a call. Do not change the memory.
- * - `export` returns a tensor that keeps its memory alive, even when all handles are freed. Shared
- *   data is read-only.
- * - Other functions use the tensor during the call only.
+ * A tensor is a handle of an array in memory, contiguous and row-major. Any number of calls may use
+ * one at once, and it may be freed meanwhile. @ref tensor makes one of an array of the caller, or
+ * of a DLPack tensor, which NumPy, PyTorch, JAX and others exchange without copying.
+ * - `import` frees the handle on success and keeps the memory, without copying unless it says so.
+ *   Do not change the memory.
+ * - `export` returns a tensor that keeps its memory alive, even when all other handles are freed.
+ *   Shared data is read-only.
+ * - Other functions use or copy an array during the call only.
+ *
+ * When nothing needs the caller's memory any more, the library calls its `release` or DLPack
+ * deleter, on a host thread inside a call. Two threads must not write to the same elements.
  *
  * Tensors of models and mini-batches on a GPU are in GPU memory, all others in main memory.
  *
@@ -113,17 +127,18 @@ extern "C" {
  * waits for it again; other (c) calls on the object meanwhile give ::GNNMG_ERR_BUSY.
  *
  * @section callbacks Callbacks
- * Callbacks run on host threads inside a call that waits, or inside gnnmg_context_lend(). The
- * library calls `release(user_data)`, unless NULL, once when it no longer needs `user_data`, even
- * if the registration fails; also inside a free. If an object is freed during its work, the next
- * call with a handle of its context runs the release. A callback that returns non-zero ends the
- * work with ::GNNMG_ERR_CALLBACK. It may call (a) and (b) functions, and (c) functions on objects
- * that no running call holds; a call that waits gives ::GNNMG_ERR_BUSY there.
+ * Callbacks run on host threads inside a call that waits, or inside gnnmg_context_lend(). A
+ * non-zero result ends the work with ::GNNMG_ERR_CALLBACK, and so does a C++ exception. A callback
+ * may call (a) and (b) functions, and (c) functions on objects that no running call holds; a call
+ * that waits gives ::GNNMG_ERR_BUSY there.
  *
- * A callback must return. It must not leave by longjmp(), which errors of R, Lua and Ruby use: the
- * guide has the code for these languages. A C++ exception from a callback is ::GNNMG_ERR_CALLBACK.
- * Thread cancellation waits until the end of a call; pthread_exit() in a callback ends the work as
- * a failed callback.
+ * The library calls `release(user_data)`, unless NULL, once when it no longer needs `user_data`,
+ * even if the registration fails; also inside a free. If an object is freed during its work, the
+ * next call with a handle of its context runs the release.
+ *
+ * A callback must return, not leave by longjmp(), which errors of R, Lua and Ruby use: the guide
+ * has the code for these languages. Thread cancellation waits until the end of a call;
+ * pthread_exit() in a callback ends the work as a failed callback.
  *
  * @section behavior Process
  * The library never prints, exits, raises a signal, installs a handler, or changes environment,
@@ -150,8 +165,7 @@ extern "C" {
 
 /* ============================================================================================= */
 /** @defgroup version Version
- * A program can compare the version of its header to that of the library. */
-/** @{ */
+ * A program can compare header and library. */
 
 #define GNNMG_VERSION_MAJOR 0 /**< Changes with the ABI. */
 #define GNNMG_VERSION_MINOR 2 /**< Changes with the ABI before 1.0. */
@@ -162,12 +176,9 @@ extern "C" {
  * @return in the form of ::GNNMG_VERSION */
 GNNMG_API int32_t gnnmg_version(void);
 
-/** @} */
-
 /* ============================================================================================= */
 /** @defgroup status Status and errors
- * A status below 0 is an error, which gnnmg_last_error() explains. */
-/** @{ */
+ * gnnmg_last_error() explains an error. */
 
 /** Result of a function: 0 success, above 0 an answer, below 0 an error. */
 typedef int32_t gnnmg_status;
@@ -180,63 +191,59 @@ enum {
   GNNMG_ERR_INVALID_ARGUMENT = -1, /**< An argument is wrong. */
   GNNMG_ERR_HANDLE = -2,           /**< Not a live handle of this kind. */
   GNNMG_ERR_BUSY = -3,             /**< Another call holds the object. */
-  GNNMG_ERR_VERSION = -4,          /**< Header, struct or file of another version. */
-  GNNMG_ERR_NOT_FOUND = -5,        /**< No such file, name, key or index. */
+  GNNMG_ERR_VERSION = -4,          /**< Another version of header, struct or file. */
+  GNNMG_ERR_NOT_FOUND = -5,        /**< No such file, name, key, index or number. */
   GNNMG_ERR_IO = -6,               /**< Reading or writing failed; the text has errno. */
   GNNMG_ERR_FORMAT = -7,           /**< A file is not as its format requires. */
   GNNMG_ERR_CHECKSUM = -8,         /**< A file has changed since it was written. */
-  GNNMG_ERR_RANGE = -9,            /**< An id or number is out of range. */
+  GNNMG_ERR_RANGE = -9,            /**< An id or value in data is out of range. */
   GNNMG_ERR_NAN = -10,             /**< Data is NaN or infinite. */
   GNNMG_ERR_DIVERGED = -11,        /**< The loss was not finite three times. */
   GNNMG_ERR_NO_MEMORY = -12,       /**< Not enough memory; the object stays usable. */
-  GNNMG_ERR_DEPENDENCY = -13,      /**< A library or driver is missing or has another version. */
-  GNNMG_ERR_UNSUPPORTED = -14,     /**< The library does not support this. */
+  GNNMG_ERR_DEPENDENCY = -13,      /**< A missing library or driver, or another version. */
+  GNNMG_ERR_UNSUPPORTED = -14,     /**< Not supported. */
   GNNMG_ERR_DEVICE_LOST = -15,     /**< A device has failed and stays failed. */
   GNNMG_ERR_TIMEOUT = -16,         /**< A configured deadline passed. */
-  GNNMG_ERR_PEER_LOST = -17,       /**< Another rank or server is lost; the text names it. */
-  GNNMG_ERR_ABORTED = -18,         /**< Another rank failed or stopped; the text has the cause. */
+  GNNMG_ERR_PEER_LOST = -17,       /**< Another rank or server is lost. */
+  GNNMG_ERR_ABORTED = -18,         /**< Another rank failed or stopped. */
   GNNMG_ERR_MISMATCH = -19,        /**< Ranks, or settings and stored data, do not match. */
-  GNNMG_ERR_UNAVAILABLE = -20,     /**< A server, port or GPU cannot be had. */
-  GNNMG_ERR_AUTH = -21,     /**< A token or certificate is not accepted, or a message was changed in
-                                 transit. */
-  GNNMG_ERR_PROTOCOL = -22, /**< A peer sent an invalid message. */
-  GNNMG_ERR_CANCELLED = -23, /**< The caller canceled the work. */
-  GNNMG_ERR_CALLBACK = -24,  /**< A callback returned non-zero. */
-  GNNMG_ERR_FORKED = -25,    /**< This process is a fork of the one that used the library. */
-  GNNMG_ERR_INTERNAL = -26   /**< A fault of the library; please report the text. */
+  GNNMG_ERR_UNAVAILABLE = -20,     /**< A server, port or GPU is not available. */
+  GNNMG_ERR_AUTH = -21,            /**< A token or certificate is not accepted, or a
+                                        message was changed in transit. */
+  GNNMG_ERR_PROTOCOL = -22,        /**< A peer sent an invalid message. */
+  GNNMG_ERR_CANCELLED = -23,       /**< The caller canceled. */
+  GNNMG_ERR_CALLBACK = -24,        /**< A callback returned non-zero. */
+  GNNMG_ERR_FORKED = -25,          /**< The library was in use before a fork. */
+  GNNMG_ERR_INTERNAL = -26         /**< A fault of the library; please report the text. */
 };
 
-/** Facts about the last error of the calling thread; see gnnmg_last_error_info(). */
+/** Facts about the last error of a thread. */
 typedef struct gnnmg_error_info {
   uint32_t struct_size;
-  gnnmg_status status;  /**< Status of the failed call; ::GNNMG_OK if none failed yet. */
+  gnnmg_status status;  /**< Status of that call; ::GNNMG_OK without an error. */
   int32_t rank;         /**< The failed rank, or -1. */
   int32_t system_error; /**< errno of a failed system call, or 0. */
-  char text[1024];      /**< Start of gnnmg_last_error(), cut between characters. */
+  char text[1024];      /**< Start of gnnmg_last_error(). */
 } gnnmg_error_info;
 
 /** Name of a status: "ERR_FORMAT" for ::GNNMG_ERR_FORMAT.
- * @return never NULL; "unknown" for other numbers */
+ * @return "unknown" for other numbers */
 GNNMG_API const char* gnnmg_status_name(gnnmg_status status);
 
 /** Text of the last failed call of this thread.
- * @return one line, never NULL; empty if none has failed; valid until the next failure */
+ * @return one line, empty if none has failed; valid until the next failure */
 GNNMG_API const char* gnnmg_last_error(void);
 
 /** Facts about the last failed call of this thread. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_last_error_info(gnnmg_error_info* info);
 
-/** Releases the `user_data` of a callback. Called exactly once. */
+/** Releases the `user_data` of a callback. */
 typedef void (*gnnmg_release_fn)(void* user_data);
-
-/** @} */
 
 /* ============================================================================================= */
 /** @defgroup context Context
  * A context owns threads, a memory limit and messages. Contexts share nothing. A call that would
- * exceed the memory limit fails with ::GNNMG_ERR_NO_MEMORY, naming size and purpose of the request.
- */
-/** @{ */
+ * exceed the limit fails with ::GNNMG_ERR_NO_MEMORY, naming size and purpose of the request. */
 
 /** Root of all other objects. */
 typedef struct gnnmg_context gnnmg_context;
@@ -244,22 +251,22 @@ typedef struct gnnmg_context gnnmg_context;
 /** Settings of a context. */
 typedef struct gnnmg_context_config {
   uint32_t struct_size;
-  int32_t num_threads;  /**< Threads for reading, sampling and evaluation, with the caller. Default:
-                           one per core. */
-  int64_t log_capacity; /**< Messages that the queue holds; new ones replace the oldest. Default
-                           1024. */
-  size_t memory_limit;  /**< Bytes of graphs, samples, mini-batches and result rows, without
-                           LibTorch's. Default: no limit. */
+  int32_t num_threads;  /**< Threads for reading, sampling and evaluation, with
+                             the caller's. Default: one per core. */
+  int64_t log_capacity; /**< Messages in the queue; new ones replace
+                             the oldest. Default 1024. */
+  size_t memory_limit;  /**< Bytes of graphs, samples, mini-batches and result rows,
+                             without LibTorch's. Default: no limit. */
 } gnnmg_context_config;
 
 /** Facts about a context. */
 typedef struct gnnmg_context_info {
   uint32_t struct_size;
-  int32_t num_threads;   /**< Threads in use, including the calling thread. */
-  int32_t num_cores;     /**< Cores that this process may use. */
-  int32_t torch_version; /**< Version of LibTorch in the form of ::GNNMG_VERSION. */
-  size_t memory_limit;   /**< Configured limit in bytes; 0: no limit. */
-  size_t memory_used;    /**< Bytes of the limit in use. */
+  int32_t num_threads;   /**< Threads, with the caller's. */
+  int32_t num_cores;     /**< Cores of this process. */
+  int32_t torch_version; /**< LibTorch's version, in the form of ::GNNMG_VERSION. */
+  size_t memory_limit;   /**< Limit in bytes; 0: none. */
+  size_t memory_used;    /**< Bytes in use. */
 } gnnmg_context_info;
 
 /** Makes a context.
@@ -270,53 +277,49 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_create(int32_t header_versio
                                                            const gnnmg_context_config* config,
                                                            gnnmg_context** context);
 
-/** Frees the handle; gnnmg_context_lend() returns. The context lives as long as objects made from
- * it. */
+/** Frees the handle; gnnmg_context_lend() returns. */
 GNNMG_API void gnnmg_context_free(gnnmg_context* context);
 
 /** Facts about a context. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_info(const gnnmg_context* context,
                                                              gnnmg_context_info* info);
 
-/** Sets an option: a setting of the subject "context".
- * @return ::GNNMG_ERR_NOT_FOUND for an unknown option */
+/** Sets an option: a setting of the subject "context". */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_set_option(gnnmg_context* context,
                                                                const char* key, const char* value);
 
-/** Value of an option.
- * @return ::GNNMG_ERR_NOT_FOUND for an unknown option */
+/** Value of an option. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_option(const gnnmg_context* context,
                                                                const char* key, char* text,
                                                                size_t capacity, size_t* needed);
 
-/** A setting; see gnnmg_setting_get_info(). The texts are constants. */
+/** A setting, in constant texts. */
 typedef struct gnnmg_setting_info {
   uint32_t struct_size;
-  int32_t is_field;          /**< 1: a field of the config has it too. */
-  const char* name;          /**< Name: "heads". */
+  int32_t is_field;          /**< 1: also a field of the config. */
+  const char* name;          /**< Name, such as "heads". */
   const char* type;          /**< "flag", "integer", "number", "choice", "text", or "integers" and
                                   "choices" for lists. */
-  const char* default_value; /**< Value if it is not given: "1". */
+  const char* default_value; /**< Default, such as "1". */
   const char* values;        /**< Range or choices: "1 to 64". */
-  const char* help;          /**< Effect, one line or more. */
+  const char* help;          /**< Effect. */
 } gnnmg_setting_info;
 
 /** Lists the settings of a subject.
- * @param subject "context", "dataset", "split", "folds", "parts", "served", "sampler", "loader",
- *   "model", "norm", "model_file", "optimizer", "trainer", "predictor", or a generator of
- *   gnnmg_graph_generate()
- * @return ::GNNMG_END; ::GNNMG_ERR_NOT_FOUND for an unknown subject */
+ * @param subject "context", "dataset", "split", "folds", "parts", "served", "sampler",
+ *   "loader", "model", "norm", "model_file", "optimizer", "trainer", "predictor", or a
+ *   generator of gnnmg_graph_generate() */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_setting_get_info(const char* subject, int64_t index,
                                                              gnnmg_setting_info* info);
 
 /** Lends the calling thread for callbacks.
- * @return ::GNNMG_OK after the time is over; ::GNNMG_END after the handle was freed */
+ * @return ::GNNMG_OK after the time; ::GNNMG_END after a free of the handle */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_lend(gnnmg_context* context,
                                                          int64_t timeout_ms);
 
-/** Cancels the running calls of this context on data sets, model files, gnnmg_model_evaluate(),
- * gnnmg_model_embed(), predictors, gnnmg_comm_create() and gnnmg_context_lend(). Later calls are
- * not affected. */
+/** Cancels the running calls of this context on data sets, model files,
+ * gnnmg_model_evaluate(), gnnmg_model_embed(), predictors, gnnmg_comm_create() and
+ * gnnmg_context_lend(). Later calls run. */
 GNNMG_API void gnnmg_context_cancel(gnnmg_context* context);
 
 /** Severity of a message. */
@@ -330,48 +333,42 @@ enum {
   GNNMG_LOG_ERROR = 3    /**< Failure in the background. */
 };
 
-/** One message; gnnmg_log_next() returns its text separately. */
+/** One message, without its text. */
 typedef struct gnnmg_log_info {
   uint32_t struct_size;
   gnnmg_log_level level;  /**< Severity. */
-  int64_t unix_time_ns;   /**< Time, nanoseconds since 1970 UTC. */
-  int64_t dropped_before; /**< Messages lost before this one because the queue was full. */
+  int64_t unix_time_ns;   /**< Nanoseconds since 1970 UTC. */
+  int64_t dropped_before; /**< Messages lost before this one in a full queue. */
 } gnnmg_log_info;
 
-/** Takes the oldest message from the queue. A message that does not fit stays there.
+/** Takes the oldest message from the queue. A message that does not fit stays.
  * @return ::GNNMG_END if the queue is empty */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_log_next(gnnmg_context* context, gnnmg_log_info* info,
                                                      char* text, size_t capacity, size_t* needed);
 
-/** @} */
-
 /* ============================================================================================= */
 /** @defgroup device Devices
- * Models run on the CPU or on NVIDIA GPUs of compute capability 8.0 or higher. GPUs need a driver
- * for CUDA 13 and the plug-in `libgnnmg_cuda.so` in the library's folder; other machines need
- * neither. Devices have the driver's numbers (`CUDA_VISIBLE_DEVICES`). A failed device stays
- * failed: ::GNNMG_ERR_DEVICE_LOST.
+ * Models run on the CPU or on NVIDIA GPUs of compute capability 8.0 or higher, which need a
+ * driver for CUDA 13 and the plug-in `libgnnmg_cuda.so` in the library's folder. Devices have
+ * the driver's numbers (`CUDA_VISIBLE_DEVICES`). A failed device stays failed.
  *
- * A trainer uses GPUs by itself. A custom loop moves the model with gnnmg_model_set_device() and
- * sets the same GPU in the loader's config; their tensors are then DLPack tensors of type kDLCUDA.
+ * A trainer uses GPUs by itself. A custom loop moves the model with gnnmg_model_set_device()
+ * and sets the same GPU in the loader's config. Results are complete when a call returns, or
+ * with a stream of the caller, a `cudaStream_t` as a number, ready for later work in it. Such a
+ * stream must outlive model and loader; 1 is CUDA's legacy stream, and 2, the per-thread
+ * stream, is refused.
  *
- * In a stream of the library, results are complete when a call returns. In a stream of the caller,
- * a `cudaStream_t` as a number, calls return earlier and results are ready for later work in that
- * stream. Such a stream must outlive model and loader; make one and reuse it. 1 is CUDA's legacy
- * stream; 2, the per-thread stream, is refused.
- *
- * An input tensor on a GPU must be complete when the call begins. Free an output tensor after all
- * work that reads it. The guide on GPUs describes the end of the program. */
-/** @{ */
+ * An input tensor on a GPU must be complete when the call begins. Free an output tensor after
+ * all work that reads it. The guide on GPUs has more. */
 
-/** Kind of a device, with DLPack's numbers. */
+/** Kind of a device, as in DLPack. */
 typedef int32_t gnnmg_device_type;
 
 /** Values of ::gnnmg_device_type. */
 enum {
   GNNMG_DEVICE_AUTO = 0, /**< GPUs if there are enough of them, else the CPU. */
   GNNMG_DEVICE_CPU = 1,  /**< CPU and main memory. */
-  GNNMG_DEVICE_CUDA = 2  /**< GPUs, each with its own memory. */
+  GNNMG_DEVICE_CUDA = 2  /**< GPUs. */
 };
 
 /** Memory from which GPUs read the graph. */
@@ -379,12 +376,12 @@ typedef int32_t gnnmg_graph_placement;
 
 /** Values of ::gnnmg_graph_placement. */
 enum {
-  GNNMG_GRAPH_PLACEMENT_AUTO = 0,   /**< DEVICE if the graph takes at most 40 % of free GPU memory,
-                                         else PINNED, else HOST. */
-  GNNMG_GRAPH_PLACEMENT_DEVICE = 1, /**< A copy in the memory of each GPU. */
-  GNNMG_GRAPH_PLACEMENT_PINNED = 2, /**< One copy in pinned main memory; GPUs sample from it. */
-  GNNMG_GRAPH_PLACEMENT_HOST = 3 /**< Main memory; the loader's threads sample. Custom samplers and
-                                    whole graphs need this. */
+  GNNMG_GRAPH_PLACEMENT_AUTO = 0,   /**< DEVICE if the graph takes at most 40 % of free
+                                         GPU memory, else PINNED, else HOST. */
+  GNNMG_GRAPH_PLACEMENT_DEVICE = 1, /**< A copy in each GPU's memory. */
+  GNNMG_GRAPH_PLACEMENT_PINNED = 2, /**< One copy in pinned main memory. */
+  GNNMG_GRAPH_PLACEMENT_HOST = 3    /**< Main memory; loader threads sample. For
+                                         custom samplers and whole graphs. */
 };
 
 /** Memory from which GPUs read rows of features. */
@@ -392,26 +389,26 @@ typedef int32_t gnnmg_feature_placement;
 
 /** Values of ::gnnmg_feature_placement. */
 enum {
-  GNNMG_FEATURE_PLACEMENT_AUTO = 0,   /**< DEVICE if the features take at most 60 % of free GPU
-                                         memory, else CACHED, PINNED or HOST. */
-  GNNMG_FEATURE_PLACEMENT_DEVICE = 1, /**< A copy in the memory of each GPU. */
-  GNNMG_FEATURE_PLACEMENT_PINNED = 2, /**< One copy in pinned main memory; GPUs read it. */
-  GNNMG_FEATURE_PLACEMENT_CACHED = 3, /**< PINNED, with the hottest rows also in the memory of each
-                                           GPU. */
-  GNNMG_FEATURE_PLACEMENT_HOST = 4,   /**< Main memory; the loader's threads gather. Sparse rows and
-                                           mapped files need this. */
-  GNNMG_FEATURE_PLACEMENT_SPLIT = 5 /**< CACHED, with different rows on each GPU of a trainer; GPUs
-                                         read each other. */
+  GNNMG_FEATURE_PLACEMENT_AUTO = 0,   /**< DEVICE if the features take at most 60 % of free
+                                           GPU memory, else CACHED, PINNED or HOST. */
+  GNNMG_FEATURE_PLACEMENT_DEVICE = 1, /**< A copy in each GPU's memory. */
+  GNNMG_FEATURE_PLACEMENT_PINNED = 2, /**< One copy in pinned main memory. */
+  GNNMG_FEATURE_PLACEMENT_CACHED = 3, /**< PINNED, with the hottest rows also
+                                           in each GPU's memory. */
+  GNNMG_FEATURE_PLACEMENT_HOST = 4,   /**< Main memory; loader threads gather. For
+                                           sparse rows and mapped files. */
+  GNNMG_FEATURE_PLACEMENT_SPLIT = 5   /**< CACHED, with different rows on each GPU of a
+                                           trainer; GPUs read each other. */
 };
 
 /** Facts about a GPU. */
 typedef struct gnnmg_device_info {
   uint32_t struct_size;
   gnnmg_device_type device_type; /**< ::GNNMG_DEVICE_CUDA. */
-  char name[128];                /**< Product name: "NVIDIA H100 80GB HBM3". */
+  char name[128];                /**< Such as "NVIDIA H100 80GB HBM3". */
   char bus_id[16];               /**< PCI address, equal in every process: "0000:19:00.0". */
   size_t total_memory;           /**< Bytes. */
-  size_t free_memory;            /**< Bytes that no program uses now. */
+  size_t free_memory;            /**< Bytes unused now. */
   int32_t capability_major;      /**< Compute capability: 9 of 9.0. */
   int32_t capability_minor;      /**< Compute capability: 0 of 9.0. */
   int32_t multiprocessors;       /**< Number of multiprocessors. */
@@ -425,21 +422,19 @@ typedef struct gnnmg_device_info {
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_num_devices(const gnnmg_context* context,
                                                                 int64_t* count, const char** why);
 
-/** Facts about a GPU, with its free memory now.
- * @return ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_DEVICE_LOST */
+/** Facts about a GPU; ::GNNMG_ERR_NOT_FOUND after the last. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_device_info(const gnnmg_context* context,
                                                                     int64_t index,
                                                                     gnnmg_device_info* info);
 
-/** @} */
-
 /* ============================================================================================= */
-/** @defgroup tensor Tensors in plain C
- * Tensors are addresses, not handles: the library cannot detect a wrong one. */
-/** @{ */
+/** @defgroup tensor Tensors
+ * Section Tensors describes ownership. */
 
-/** DLPack's tensor, declared in dlpack.h (version 1.0 and later). */
-typedef struct DLManagedTensorVersioned gnnmg_tensor;
+/** An array in memory. */
+typedef struct gnnmg_tensor gnnmg_tensor;
+/* DLPack's tensor, of dlpack.h 1.0 and later. */
+struct DLManagedTensorVersioned;
 
 /** Type of the elements of an array. */
 typedef int32_t gnnmg_dtype;
@@ -461,60 +456,64 @@ typedef struct gnnmg_tensor_info {
   uint32_t struct_size;
   gnnmg_dtype dtype;    /**< Type of the elements. */
   int32_t device_type;  /**< DLPack's number: 1 is main memory, 2 a GPU. */
-  int32_t device_index; /**< Number of the device. */
+  int32_t device_index; /**< Device number. */
   int32_t num_dims;     /**< Entries of `shape`. */
   int32_t read_only;    /**< 1: do not write. */
-  int64_t shape[4];     /**< Size of each dimension, then zeros. */
+  int64_t shape[4];     /**< Sizes, then zeros. */
   int64_t num_elements; /**< Product of the shape. */
   void* data;           /**< First element; on a GPU a device address. */
 } gnnmg_tensor_info;
 
 /** Wraps an array of the caller, without copying.
- * @param data the first element; must live as long as the tensor
- * @param release called with `user_data` when the tensor is deleted, or NULL */
+ * @param data the first element, aligned to its type; must stay valid until `release` is called;
+ *   NULL: no elements
+ * @param release called with `user_data` when nothing needs the array any more, also after an
+ *   error; or NULL */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_create(void* data, gnnmg_dtype dtype,
                                                           int32_t num_dims, const int64_t* shape,
                                                           gnnmg_release_fn release, void* user_data,
                                                           gnnmg_tensor** tensor);
 
-/** Facts about a contiguous tensor of a type in ::gnnmg_dtype.
+/** Makes a tensor of DLPack's, without copying, and takes ownership of it on success.
+ * @param dlpack a contiguous tensor of a type in ::gnnmg_dtype, in main memory or on a GPU
  * @return ::GNNMG_ERR_UNSUPPORTED for other tensors */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_tensor_from_dlpack(struct DLManagedTensorVersioned* dlpack, gnnmg_tensor** tensor);
+
+/** Makes a DLPack tensor over the same memory, which lives until the handle is freed and the DLPack
+ * tensor's deleter was called.
+ * @param dlpack owned by the caller; its flags say if it is read-only */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_tensor_to_dlpack(const gnnmg_tensor* tensor, struct DLManagedTensorVersioned** dlpack);
+
+/** Facts about a tensor. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_get_info(const gnnmg_tensor* tensor,
                                                             gnnmg_tensor_info* info);
 
-/** Copies the elements of a tensor to another of the same shape and type and waits. Each may be on
- * a
- * GPU.
- * @return ::GNNMG_ERR_NOT_FOUND for an unknown GPU; ::GNNMG_ERR_DEVICE_LOST */
+/** Copies the elements of a tensor to another of the same shape and type and waits. Both may be
+ * on GPUs. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_copy(const gnnmg_context* context,
                                                         const gnnmg_tensor* from, gnnmg_tensor* to);
 
-/** Calls the deleter of a tensor that the caller owns, or of NULL nothing. */
+/** Frees the handle. */
 GNNMG_API void gnnmg_tensor_free(gnnmg_tensor* tensor);
-
-/** @} */
 
 /* ============================================================================================= */
 /** @defgroup graph Graph
- * A graph has node types, edge types, edges of each type, and named tensors on both. Messages flow
- * along edges from source to target; the neighborhood of a node is its incoming edges. Functions
- * that take a graph without `const` build it; once another object uses the graph, it never changes
- * again. An index of a type that does not exist is ::GNNMG_ERR_NOT_FOUND; an id that does not exist
- * is ::GNNMG_ERR_RANGE, naming array and position. */
-/** @{ */
+ * A graph has node types, edge types, edges of each type, and named tensors on both. Messages
+ * flow along edges from source to target; the neighborhood of a node is its incoming edges.
+ * Functions that take a graph without `const` build it; once another object uses the graph, it
+ * never changes again. `dtype` of edges is ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32. */
 
 /** A graph. */
 typedef struct gnnmg_graph gnnmg_graph;
 
-/** Makes a graph without types; add them next. */
+/** Makes a graph without types. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create(const gnnmg_context* context,
                                                          gnnmg_graph** graph);
 
-/** Makes a graph with one node type "node" and one edge type "edge" from a list of edges, copied.
- * Tensors may be added.
- * @param sources source of each edge
- * @param targets target of each edge
- * @param dtype of both: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32 */
+/** Makes a graph with node type "node" and edge type "edge", and sets its edges
+ * as gnnmg_graph_set_coo(). */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_from_coo(
     const gnnmg_context* context, int64_t num_nodes, const void* sources, const void* targets,
     gnnmg_dtype dtype, int64_t num_edges, gnnmg_graph** graph);
@@ -523,7 +522,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_from_coo(
 GNNMG_API void gnnmg_graph_free(gnnmg_graph* graph);
 
 /** Adds a node type.
- * @param node_type index of the type; may be NULL */
+ * @param node_type its index; may be NULL */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_add_node_type(gnnmg_graph* graph,
                                                                 const char* name, int64_t num_nodes,
                                                                 int32_t* node_type);
@@ -532,90 +531,74 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_add_node_type(gnnmg_graph* gra
  * @param source_type node type of the sources
  * @param name unique among edge types between the same node types
  * @param target_type node type of the targets
- * @param edge_type index of the type; may be NULL */
+ * @param edge_type its index; may be NULL */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_add_edge_type(gnnmg_graph* graph,
                                                                 int32_t source_type,
                                                                 const char* name,
                                                                 int32_t target_type,
                                                                 int32_t* edge_type);
 
-/** Sets the edges of a type from a list, copied; edge e of the list gets the id e.
- * @param sources source of each edge
- * @param targets target of each edge
- * @param dtype of both: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32 */
+/** Sets the edges of a type from a list, copied; edge e of the list gets the id e. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_coo(gnnmg_graph* graph, int32_t edge_type,
                                                           const void* sources, const void* targets,
                                                           gnnmg_dtype dtype, int64_t num_edges);
 
-/** Sets the edges of a type from compressed sparse columns, copied.
- * @param indptr first entry of each target, [number of targets + 1]
+/** Sets the edges of a type from compressed sparse columns, copied: rows are targets.
  * @param indices source of each edge
  * @param edge_ids a permutation of 0 .. num_edges - 1; NULL: entry e is edge e
- * @param dtype of `indices` and `edge_ids`: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32 */
+ * @param dtype of `indices` and `edge_ids` */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_csc(gnnmg_graph* graph, int32_t edge_type,
                                                           const int64_t* indptr,
                                                           const void* indices, const void* edge_ids,
                                                           gnnmg_dtype dtype, int64_t num_edges);
 
-/** gnnmg_graph_set_coo() with tensors, which the library copies.
- * @param sources i64 or i32 [num_edges]
- * @param targets as `sources` */
+/** gnnmg_graph_set_coo() with tensors i64 or i32 [num_edges], copied. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_coo(gnnmg_graph* graph, int32_t edge_type,
                                                              gnnmg_tensor* sources,
                                                              gnnmg_tensor* targets);
 
-/** gnnmg_graph_set_csc() with tensors, whose memory the graph shares if it can.
- * @param indptr i64 [number of targets + 1]
- * @param indices i64 or i32 [num_edges]; i32 is shared, i64 only if 31 bits are not enough
- * @param edge_ids i64 or i32 [num_edges], or NULL: entry e is edge e */
+/** gnnmg_graph_set_csc() with tensors, shared if possible.
+ * @param indptr i64
+ * @param indices i64 or i32; i32 is shared, i64 only if 31 bits are not enough
+ * @param edge_ids as `indices`, or NULL */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_csc(gnnmg_graph* graph, int32_t edge_type,
                                                              gnnmg_tensor* indptr,
                                                              gnnmg_tensor* indices,
                                                              gnnmg_tensor* edge_ids);
 
-/** Sets or replaces a named tensor on the nodes of a type, copied. Data sets read features from "x"
- * and labels from "y" by default.
- * @param data elements, row by row, one row per node */
+/** Sets or replaces a named tensor on the nodes of a type, copied. By default data sets read
+ * features from "x" and labels from "y".
+ * @param data one row per node */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_node_tensor(
     gnnmg_graph* graph, int32_t node_type, const char* name, const void* data, gnnmg_dtype dtype,
     int32_t num_dims, const int64_t* shape);
 
 /** gnnmg_graph_set_node_tensor() without copying.
- * @param tensor [number of nodes, ...]
  * @return ::GNNMG_ERR_UNSUPPORTED for an unsupported device, type or layout */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_node_tensor(gnnmg_graph* graph,
                                                                      int32_t node_type,
                                                                      const char* name,
                                                                      gnnmg_tensor* tensor);
 
-/** Sets a sparse tensor on nodes, copied: row r has the entries indptr[r] to indptr[r+1] - 1. It
- * stays sparse up to the first layer of a model.
- * @param num_columns width of the dense form
- * @param indptr [number of nodes + 1]
- * @param indices column of each entry
- * @param values of each entry */
+/** Sets a sparse tensor on nodes, copied. It stays sparse up to the first layer of a model.
+ * @param indices column of each entry */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_node_csr(
     gnnmg_graph* graph, int32_t node_type, const char* name, int64_t num_columns,
     const int64_t* indptr, const int32_t* indices, const float* values, int64_t num_entries);
 
-/** gnnmg_graph_set_node_csr() without copying.
- * @param num_columns width of the dense form
- * @param indptr i64 [number of nodes + 1]
- * @param indices i32 [num_entries]
- * @param values f32 [num_entries] */
+/** gnnmg_graph_set_node_csr() without copying: `indptr` i64, `indices` i32, `values` f32. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_node_csr(
     gnnmg_graph* graph, int32_t node_type, const char* name, int64_t num_columns,
     gnnmg_tensor* indptr, gnnmg_tensor* indices, gnnmg_tensor* values);
 
-/** Sets a named tensor on the edges of a type, rows by edge id, copied. The edges must be set.
- * @param data elements, row by row */
+/** Sets a named tensor on the edges of a type, copied. The edges must be set.
+ * @param data rows by edge id */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_edge_tensor(
     gnnmg_graph* graph, int32_t edge_type, const char* name, const void* data, gnnmg_dtype dtype,
     int32_t num_dims, const int64_t* shape);
 
 /** gnnmg_graph_set_edge_tensor() without copying.
- * @param tensor [number of edges, ...]
- * @return ::GNNMG_ERR_UNSUPPORTED for an unsupported device, type or layout */
+ * @return as gnnmg_graph_import_node_tensor() */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_edge_tensor(gnnmg_graph* graph,
                                                                      int32_t edge_type,
                                                                      const char* name,
@@ -624,34 +607,31 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_edge_tensor(gnnmg_graph
 /** Operation of gnnmg_graph_create_transformed(). */
 typedef int32_t gnnmg_transform;
 
-/** Values of ::gnnmg_transform. A reverse edge gets the tensor rows of its edge, an added self-loop
- * gets zeros, and of equal edges the first keeps its rows. */
+/** Values of ::gnnmg_transform. A reverse edge gets the tensor rows of its edge, an added
+ * self-loop zeros; of equal edges the first keeps its rows. */
 enum {
-  GNNMG_TRANSFORM_ADD_REVERSE_EDGES = 0, /**< Appends (v, u) for each (u, v) with u != v, in edge
-                                              order; keeps duplicates. */
+  GNNMG_TRANSFORM_ADD_REVERSE_EDGES = 0, /**< Appends (v, u) for each (u, v) with
+                                              u != v, in edge order. */
   GNNMG_TRANSFORM_TO_UNDIRECTED = 1,     /**< Adds reverse edges, then keeps one of equal edges. */
-  GNNMG_TRANSFORM_COALESCE = 2,          /**< Keeps the first of equal edges, sorted by target, then
-                                              source. */
+  GNNMG_TRANSFORM_COALESCE = 2,          /**< Keeps the first of equal edges,
+                                              sorted by target, then source. */
   GNNMG_TRANSFORM_REMOVE_SELF_LOOPS = 3, /**< Removes (v, v). */
   GNNMG_TRANSFORM_ADD_SELF_LOOPS = 4,    /**< Appends one (v, v) for each node. */
   GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS = 5, /**< Appends (v, v) to nodes that have none. */
-  GNNMG_TRANSFORM_REMOVE_EDGES = 6, /**< Keeps the nodes and no edges: a model then learns from
-                                         features only. */
-  GNNMG_TRANSFORM_REVERSE_EDGES = 7 /**< Replaces (u, v) by (v, u), in the same order: messages flow
-                                         the other way. */
+  GNNMG_TRANSFORM_REMOVE_EDGES = 6,             /**< Keeps only the nodes. */
+  GNNMG_TRANSFORM_REVERSE_EDGES = 7 /**< Replaces (u, v) by (v, u), in the same order. */
 };
 
-/** Makes a new graph that shares the tensors that do not change.
+/** Makes a new graph that shares unchanged tensors.
  * @param edge_type a type whose sources and targets have one node type */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_transformed(const gnnmg_graph* graph,
                                                                      gnnmg_transform transform,
                                                                      int32_t edge_type,
                                                                      gnnmg_graph** transformed);
 
-/** Makes a new graph in which every row of a node tensor is divided by its sum; rows with sum 0
- * stay.
- * @param name a dense f32 or sparse tensor; of each node type that has it
- * @return ::GNNMG_ERR_NOT_FOUND */
+/** Makes a new graph in which every row of a node tensor is divided by its sum; rows with sum
+ * 0 stay.
+ * @param name a dense f32 or sparse tensor, of each node type that has it */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_normalized(const gnnmg_graph* graph,
                                                                     const char* name,
                                                                     gnnmg_graph** normalized);
@@ -660,13 +640,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_normalized(const gnnmg_
  * - "planted": undirected, with classes of nodes; "x" f32 [nodes, num_features], a class center
  *   plus noise, and "y" i64 [nodes]. With the defaults the best possible accuracy is about 0.391
  *   from a node's own features, 0.740 with neighbors, 0.909 with two hops.
- * - "log_normal": log-normal in-degrees and communities, as of products bought together, with "x"
- *   and "y".
- * - "rmat": R-MAT (Chakrabarti, Zhan, Faloutsos 2004).
- * - "erdos_renyi": uniformly drawn edges, self-loops and duplicates included.
+ * - "log_normal": log-normal in-degrees and communities, with "x" and "y".
+ * - "rmat": R-MAT (Chakrabarti 2004).
+ * - "erdos_renyi": uniformly drawn edges, with self-loops and duplicates.
  * @param generator its name
- * @param settings of the subject with that name
- * @return ::GNNMG_ERR_NOT_FOUND for an unknown generator */
+ * @param settings of the subject with that name */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_generate(const gnnmg_context* context,
                                                            const char* generator,
                                                            const char* settings,
@@ -680,14 +658,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_node_types(const gnnmg_gra
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_edge_types(const gnnmg_graph* graph,
                                                                  int32_t* count);
 
-/** Name of a node type, borrowed. */
+/** Name of a node type. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_node_type_name(const gnnmg_graph* graph,
                                                                  int32_t node_type,
                                                                  const char** name);
 
-/** Name of an edge type, borrowed, and its node types.
- * @param source_type node type of the sources
- * @param target_type node type of the targets */
+/** Name of an edge type, and the node types of its sources and targets.
+ * @param source_type index
+ * @param target_type index */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_edge_type_name(const gnnmg_graph* graph,
                                                                  int32_t edge_type,
                                                                  int32_t* source_type,
@@ -702,58 +680,47 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_nodes(const gnnmg_graph* g
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_edges(const gnnmg_graph* graph,
                                                             int32_t edge_type, int64_t* count);
 
-/** Lists the names of the tensors on a node type, borrowed.
- * @param sparse 1: the tensor is sparse
- * @return ::GNNMG_END */
+/** Lists the tensors on a node type.
+ * @param sparse 1: the tensor is sparse */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_node_tensor_name(const gnnmg_graph* graph,
                                                                    int32_t node_type, int64_t index,
                                                                    const char** name,
                                                                    int32_t* sparse);
 
-/** Lists the names of the tensors on an edge type, borrowed.
- * @return ::GNNMG_END */
+/** Lists the tensors on an edge type. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_edge_tensor_name(const gnnmg_graph* graph,
                                                                    int32_t edge_type, int64_t index,
                                                                    const char** name);
 
-/** Dense tensor on nodes, without copying.
- * @param tensor [number of nodes, ...]
- * @return ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_UNSUPPORTED if it is sparse */
+/** Dense tensor on nodes [nodes, ...].
+ * @return ::GNNMG_ERR_UNSUPPORTED if it is sparse */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_node_tensor(const gnnmg_graph* graph,
                                                                      int32_t node_type,
                                                                      const char* name,
                                                                      gnnmg_tensor** tensor);
 
-/** Sparse tensor on nodes, without copying.
- * @param num_columns width of the dense form
- * @param indptr i64 [number of nodes + 1]
- * @param indices i32 [entries]
- * @param values f32 [entries]
- * @return ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_UNSUPPORTED if it is dense */
+/** Sparse tensor on nodes: `indptr` i64, `indices` i32, `values` f32.
+ * @return ::GNNMG_ERR_UNSUPPORTED if it is dense */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_node_csr(
     const gnnmg_graph* graph, int32_t node_type, const char* name, int64_t* num_columns,
     gnnmg_tensor** indptr, gnnmg_tensor** indices, gnnmg_tensor** values);
 
-/** Tensor on edges, rows by edge id, without copying.
- * @param tensor [number of edges, ...]
- * @return ::GNNMG_ERR_NOT_FOUND */
+/** Tensor on edges [edges, ...], rows by edge id. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_edge_tensor(const gnnmg_graph* graph,
                                                                      int32_t edge_type,
                                                                      const char* name,
                                                                      gnnmg_tensor** tensor);
 
-/** Edges of a type, copied, in the order of their ids.
- * @param sources i64 [number of edges]
- * @param targets i64 [number of edges] */
+/** Edges of a type, copied, in the order of their ids: i64 [edges]. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_coo(const gnnmg_graph* graph,
                                                              int32_t edge_type,
                                                              gnnmg_tensor** sources,
                                                              gnnmg_tensor** targets);
 
-/** Edges of a type as stored: for each target, the sources of its incoming edges.
- * @param indptr i64 [number of targets + 1]
- * @param indices i32 or i64 [number of edges]
- * @param edge_ids i32 or i64 [number of edges]; NULL when entry e is edge e */
+/** Edges of a type as stored, rows being targets.
+ * @param indptr i64
+ * @param indices sources, i32 or i64
+ * @param edge_ids i32 or i64; NULL when entry e is edge e */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_csc(const gnnmg_graph* graph,
                                                              int32_t edge_type,
                                                              gnnmg_tensor** indptr,
@@ -762,36 +729,33 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_csc(const gnnmg_graph* 
 
 /** Incoming edges of one node, in stored order.
  * @param target the node
- * @param sources source of each edge; may be NULL with `capacity` 0
- * @param edge_ids id of each edge; may be NULL
+ * @param sources may be NULL with `capacity` 0
+ * @param edge_ids may be NULL
  * @param capacity entries of each array
- * @param needed number of incoming edges; only the first `capacity` are written */
+ * @param needed number of incoming edges */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_get_in_edges(const gnnmg_graph* graph,
                                                                int32_t edge_type, int64_t target,
                                                                int64_t* sources, int64_t* edge_ids,
                                                                int64_t capacity, int64_t* needed);
 
-/** @} */
-
 /* ============================================================================================= */
 /** @defgroup dataset Data set
- * A data set is a graph with features, labels and splits. Objects made from it use the split that
- * is chosen at that time. Many graphs are side by side in one graph; their labels, split ids and
- * sample weights belong to graphs, those of other data sets to nodes. */
-/** @{ */
+ * A data set is a graph with features, labels and splits. One split is chosen: the first, until
+ * one is added; gnnmg_dataset_select_split() makes a data set with another. Many graphs are side
+ * by side in one graph; their labels, split ids and sample weights belong to graphs, those of
+ * other data sets to nodes. */
 
 /** A graph with labels and splits. */
 typedef struct gnnmg_dataset gnnmg_dataset;
 
-/** Meaning of the labels. */
+/** Meaning of the labels, for N nodes or graphs. */
 typedef int32_t gnnmg_task;
 
 /** Values of ::gnnmg_task. */
 enum {
   GNNMG_TASK_NONE = 0,       /**< No labels. */
-  GNNMG_TASK_MULTICLASS = 1, /**< One class per node or graph: i64 [N], -1 for no label. */
-  GNNMG_TASK_BINARY = 2,     /**< Yes or no, for one or more targets: f32 [N, T], NaN for no
-                                  label. */
+  GNNMG_TASK_MULTICLASS = 1, /**< One class: i64 [N], -1 for no label. */
+  GNNMG_TASK_BINARY = 2,     /**< Yes or no, for T targets: f32 [N, T], NaN for no label. */
   GNNMG_TASK_REGRESSION = 3  /**< Numbers: f32 [N, T], NaN for no label. */
 };
 
@@ -800,9 +764,9 @@ typedef int32_t gnnmg_part;
 
 /** Values of ::gnnmg_part. */
 enum {
-  GNNMG_PART_TRAIN = 0,      /**< Ids to train on. */
-  GNNMG_PART_VALIDATION = 1, /**< Ids that select the best epoch. */
-  GNNMG_PART_TEST = 2        /**< Ids that measure the result. */
+  GNNMG_PART_TRAIN = 0,      /**< Training. */
+  GNNMG_PART_VALIDATION = 1, /**< Selection of the best epoch. */
+  GNNMG_PART_TEST = 2        /**< Measuring the result. */
 };
 
 /** Facts about a data set. */
@@ -812,18 +776,18 @@ typedef struct gnnmg_dataset_info {
   int64_t num_graphs;  /**< Number of graphs. */
   int64_t num_nodes;   /**< Nodes of all graphs. */
   int64_t num_edges;   /**< Edges of all graphs. */
-  int64_t feature_dim; /**< Columns of the features; 0: none. */
+  int64_t feature_dim; /**< Columns of the features, or 0. */
   int64_t num_classes; /**< Classes, or targets of other tasks; 0 without labels. */
-  int64_t num_splits;  /**< Splits of all names together. */
+  int64_t num_splits;  /**< Number of splits. */
 } gnnmg_dataset_info;
 
-/** Facts about one split. */
+/** Sizes of one split. */
 typedef struct gnnmg_split_info {
   uint32_t struct_size;
   int32_t index;          /**< Index among the splits of the same name. */
-  int64_t num_train;      /**< Number of training ids. */
-  int64_t num_validation; /**< Number of validation ids. */
-  int64_t num_test;       /**< Number of test ids. */
+  int64_t num_train;      /**< Training ids. */
+  int64_t num_validation; /**< Validation ids. */
+  int64_t num_test;       /**< Test ids. */
 } gnnmg_split_info;
 
 /** Method that divides nodes into parts. */
@@ -831,11 +795,10 @@ typedef int32_t gnnmg_parts_method;
 
 /** Values of ::gnnmg_parts_method. */
 enum {
-  GNNMG_PARTS_METHOD_CLUSTER = 0, /**< Few edges between parts: clusters, then moves of nodes. 26
-                                     bytes per node and 0.3 GB. */
-  GNNMG_PARTS_METHOD_METIS = 1,   /**< METIS, if installed, on the whole graph: 120 bytes per edge.
-                                       METIS handles SIGABRT and SIGTERM while it runs, and uses
-                                       rand(). */
+  GNNMG_PARTS_METHOD_CLUSTER = 0, /**< Few edges between parts. 26 bytes
+                                       per node and 0.3 GB. */
+  GNNMG_PARTS_METHOD_METIS = 1,   /**< METIS, if installed: 120 bytes per edge. It handles
+                                       SIGABRT and SIGTERM while it runs, and uses rand(). */
   GNNMG_PARTS_METHOD_RANGE = 2,   /**< Equal ranges of ids. */
   GNNMG_PARTS_METHOD_HASH = 3     /**< Hash of id and seed. */
 };
@@ -843,18 +806,18 @@ enum {
 /** Settings of gnnmg_dataset_save_parts(). */
 typedef struct gnnmg_parts_config {
   uint32_t struct_size;
-  int32_t num_parts;         /**< Number of parts, 1 to 65535. Default 2. */
+  int32_t num_parts;         /**< 1 to 65535. Default 2. */
   gnnmg_parts_method method; /**< Method that divides nodes. */
   int32_t edge_ids;          /**< 1: store edge ids even if they equal positions. */
   uint64_t seed;             /**< Parts depend only on seed, data and settings. */
-  size_t memory_limit; /**< Bytes for dividing, besides the data set. Default: as many as needed. */
+  size_t memory_limit;       /**< Bytes for dividing, besides the data set. Default: no limit. */
 } gnnmg_parts_config;
 
 /** Facts about all parts of a data set. The fields after `own_parts` count reads of
  * gnnmg_dataset_open_parts() and gnnmg_dataset_open_served(). */
 typedef struct gnnmg_parts_info {
   uint32_t struct_size;
-  int32_t num_parts;    /**< Number of parts. */
+  int32_t num_parts;    /**< Parts. */
   int64_t num_nodes;    /**< Nodes of all parts. */
   int64_t num_edges;    /**< Edges of all parts. */
   int64_t cut_edges;    /**< Edges between two parts. */
@@ -862,12 +825,12 @@ typedef struct gnnmg_parts_info {
   double node_balance;  /**< Nodes of the largest part / mean. */
   double edge_balance;  /**< Edges of the largest part / mean; an edge is in its target's part. */
   double train_balance; /**< Training ids of the largest part / mean. */
-  int32_t own_parts;    /**< Parts that this process has. */
+  int32_t own_parts;    /**< Parts of this process. */
   int32_t padding0;
-  int64_t kept_rows;    /**< Cached feature rows of other parts. */
-  int64_t own_rows;     /**< Rows of own parts read so far. */
-  int64_t hit_rows;     /**< Rows of other parts read from the cache. */
-  int64_t asked_rows;   /**< Rows of other parts requested. */
+  int64_t kept_rows;    /**< Cached rows of other parts. */
+  int64_t own_rows;     /**< Rows read of own parts. */
+  int64_t hit_rows;     /**< Rows read from the cache. */
+  int64_t asked_rows;   /**< Rows requested. */
   int64_t questions;    /**< Requests: one per part and hop, and one per MB of rows. */
   int64_t asked_bytes;  /**< Bytes of requests. */
   int64_t answer_bytes; /**< Bytes of answers. */
@@ -880,56 +843,52 @@ typedef struct gnnmg_part_info {
   int64_t num_nodes;  /**< Nodes of the part. */
   int64_t num_edges;  /**< Edges into these nodes. */
   int64_t num_train;  /**< Training ids of the part. */
-  int64_t cut_edges;  /**< Edges from other parts into these nodes. */
+  int64_t cut_edges;  /**< Edges from other parts. */
   double batch_rows;  /**< Expected nodes of a mini-batch of its training ids. */
-  double remote_rows; /**< Expected rows of it from other parts. */
+  double remote_rows; /**< Expected rows from other parts. */
   double hit_rate;    /**< Share of `remote_rows` in the cache. */
 } gnnmg_part_info;
 
 /** Opens a folder or file in any supported format.
  * @param settings "dataset": the format, and details that the files leave open
- * @return ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_FORMAT; ::GNNMG_ERR_CHECKSUM; ::GNNMG_ERR_RANGE;
- *   ::GNNMG_ERR_NAN; ::GNNMG_ERR_UNSUPPORTED */
+ * @return ::GNNMG_ERR_UNSUPPORTED */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open(const gnnmg_context* context,
                                                          const char* path, const char* settings,
                                                          gnnmg_dataset** dataset,
                                                          int64_t timeout_ms);
 
-/** Generates a data set: gnnmg_graph_generate(), gnnmg_dataset_create() and
- * gnnmg_dataset_add_random_split().
+/** Generates a data set with a split, by gnnmg_graph_generate(), gnnmg_dataset_create()
+ * and gnnmg_dataset_add_random_split().
  * @param generator "planted" or "log_normal"
- * @param settings of the generator and of "split"; `seed` is for both
- * @return ::GNNMG_ERR_NOT_FOUND for an unknown generator, or one without labels */
+ * @param settings of the generator and of "split"; `seed` is for both */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_generate(const gnnmg_context* context,
                                                              const char* generator,
                                                              const char* settings,
                                                              gnnmg_dataset** dataset);
 
 /** Makes a data set around a graph, without a split. The graph can no longer change.
- * @param graph a graph with one node type
+ * @param graph with one node type
  * @param features name of the feature tensor on nodes; NULL: none
  * @param labels name of the label tensor on nodes; NULL: none
  * @param task ::GNNMG_TASK_NONE: integers are classes, floats regression. ::GNNMG_TASK_BINARY takes
  *   labels of any type with values 0, 1, and NaN or -1 for no label
  * @param num_classes number of classes; 0: the largest label + 1
- * @return ::GNNMG_ERR_NOT_FOUND for a missing tensor; ::GNNMG_ERR_RANGE naming the first label
- *   outside the classes; ::GNNMG_ERR_NAN naming the first value that is not finite in the features,
- *   or in an edge tensor that models read */
+ * @return ::GNNMG_ERR_RANGE naming the first label outside the classes; ::GNNMG_ERR_NAN naming the
+ *   first value that is not finite in the features, or in an edge tensor that models read */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_create(const gnnmg_graph* graph,
                                                            const char* features, const char* labels,
                                                            gnnmg_task task, int64_t num_classes,
                                                            gnnmg_dataset** dataset);
 
 /** Makes a data set of many graphs side by side in one graph, without a split.
- * @param graph a graph with one node type and one edge type
+ * @param graph with one node type and one edge type
  * @param graph_ptr first node of each graph, [num_graphs + 1], from 0 to the number of nodes; a
- *   graph may have no nodes, and no edge may leave its graph
+ *   graph may have no nodes
  * @param features name of the feature tensor on nodes; NULL: none
  * @param labels one row per graph, [num_graphs] or [num_graphs, T]; NULL: none
  * @param task as for gnnmg_dataset_create()
- * @param num_classes number of classes; 0: the largest label + 1
- * @return as gnnmg_dataset_create(); ::GNNMG_ERR_RANGE also naming the first edge that leaves its
- *   graph */
+ * @param num_classes as for gnnmg_dataset_create()
+ * @return as gnnmg_dataset_create(); ::GNNMG_ERR_RANGE also naming an edge between two graphs */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_create_graphs(
     const gnnmg_graph* graph, const int64_t* graph_ptr, int64_t num_graphs, const char* features,
     const gnnmg_tensor* labels, gnnmg_task task, int64_t num_classes, gnnmg_dataset** dataset);
@@ -937,19 +896,18 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_create_graphs(
 /** Frees the handle. */
 GNNMG_API void gnnmg_dataset_free(gnnmg_dataset* dataset);
 
-/** Writes the data set as a folder of `.npy` files and `metadata.json`, whole or not at all.
- * @param path a folder that does not exist */
+/** Writes the data set as a folder of `.npy` files and `metadata.json`, with all splits. The folder
+ * opens with the first one chosen. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_save(const gnnmg_dataset* dataset,
                                                          const char* path, int64_t timeout_ms);
 
 /** Writes the data set as a folder of parts: for each part the rows of its nodes as `.npy` files,
  * and for each node its part. Nodes keep their ids.
  *
- * A call with the same arguments continues after an interruption, and the result has the same
- * bytes. The log reports each step. ::GNNMG_PARTS_METHOD_CLUSTER and ::GNNMG_PARTS_METHOD_METIS
- * keep every part within the slack of nodes, edges, and training ids of the chosen split, plus one
- * row.
- * @param dataset a data set with one node type and one edge type
+ * A call with the same arguments continues after an interruption, with the same result. The log
+ * reports each step. ::GNNMG_PARTS_METHOD_CLUSTER and ::GNNMG_PARTS_METHOD_METIS keep every part
+ * within the slack of nodes, edges, and training ids of the chosen split, plus one row.
+ * @param dataset with one node type and one edge type
  * @param folder a new folder, or one that an earlier call began or completed
  * @param given part of each node, in place of the method; NULL: none
  * @param settings "parts"
@@ -960,23 +918,19 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_save_parts(
     const gnnmg_dataset* dataset, const char* folder, const int32_t* given, int64_t num_given,
     const gnnmg_parts_config* config, const char* settings, int64_t timeout_ms);
 
-/** Facts about the parts of a data set in parts.
- * @return ::GNNMG_ERR_NOT_FOUND without parts */
+/** Facts about all parts. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_parts_info(const gnnmg_dataset* dataset,
                                                                    gnnmg_parts_info* info);
 
 /** Facts about one part, and the expected effect of a cache of rows of other parts.
  * @param part its number
  * @param cache_rows rows in the cache: those read most often
- * @return ::GNNMG_END after the last part; ::GNNMG_ERR_NOT_FOUND without parts;
- *   ::GNNMG_ERR_CHECKSUM */
+ * @return ::GNNMG_END after the last part */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_part_info(const gnnmg_dataset* dataset,
                                                                   int32_t part, int64_t cache_rows,
                                                                   gnnmg_part_info* info);
 
-/** Part of each node.
- * @param book i32 [num_nodes]
- * @return ::GNNMG_ERR_NOT_FOUND without parts */
+/** Part of each node: i32 [num_nodes]. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_book(const gnnmg_dataset* dataset,
                                                                 gnnmg_tensor** book);
 
@@ -984,7 +938,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_book(const gnnmg_data
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_info(const gnnmg_dataset* dataset,
                                                              gnnmg_dataset_info* info);
 
-/** Names of a data set and of its node tensors, borrowed.
+/** Names of a data set and of its node tensors.
  * @param name of the data set
  * @param features of the feature tensor; empty: none
  * @param labels of the label tensor; empty: none */
@@ -994,34 +948,31 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_names(const gnnmg_datase
                                                               const char** labels);
 
 /** Graph of a data set; many graphs are side by side in one.
- * @param index 0
- * @return ::GNNMG_ERR_NOT_FOUND for another index */
+ * @param index 0 */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_graph(const gnnmg_dataset* dataset,
                                                               int64_t index, gnnmg_graph** graph);
 
 /** Lists the splits of a data set.
- * @param position 0, 1, ... until ::GNNMG_END
- * @param name borrowed
- * @return ::GNNMG_END */
+ * @param position from 0, until ::GNNMG_END */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_split_info(const gnnmg_dataset* dataset,
                                                                    int64_t position,
                                                                    const char** name,
                                                                    gnnmg_split_info* info);
 
-/** Chooses the split for objects made from now on; at first it is the first split.
+/** Makes a data set of the same data with another split chosen. Both share graph, features and
+ * labels; splits and weights that one gets later do not change the other.
  * @param name of the split; NULL: that of the first
- * @param index among the splits of that name
- * @return ::GNNMG_ERR_NOT_FOUND listing the splits */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_split(gnnmg_dataset* dataset,
-                                                              const char* name, int32_t index);
+ * @param index among the splits of that name */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_select_split(const gnnmg_dataset* dataset,
+                                                                 const char* name, int32_t index,
+                                                                 gnnmg_dataset** selected);
 
 /** Adds a split and chooses it. Its index is the number of splits that had its name.
  * @param name of the split
  * @param train ids in any order, each in at most one list
  * @param validation as `train`
  * @param test as `train`
- * @return ::GNNMG_ERR_RANGE naming list and position of an unknown id; ::GNNMG_ERR_FORMAT for an id
- *   in two places */
+ * @return ::GNNMG_ERR_FORMAT for an id in two places */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_split(
     gnnmg_dataset* dataset, const char* name, const int64_t* train, int64_t num_train,
     const int64_t* validation, int64_t num_validation, const int64_t* test, int64_t num_test);
@@ -1040,21 +991,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_folds(gnnmg_dataset* dat
                                                               const char* name,
                                                               const char* settings);
 
-/** Labels of a data set.
- * @param labels classes i64 [n], -1 for no label, or f32 [n, T], NaN for no label
- * @return ::GNNMG_ERR_NOT_FOUND */
+/** Labels: classes i64 [n], -1 for none, or f32 [n, T], NaN for none. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_labels(const gnnmg_dataset* dataset,
                                                                   gnnmg_tensor** labels);
 
-/** First node of each graph in a data set of many graphs.
- * @param graph_ptr i64 [graphs + 1]
- * @return ::GNNMG_ERR_NOT_FOUND if it is one graph */
+/** First node of each graph: i64 [graphs + 1].
+ * @return ::GNNMG_ERR_NOT_FOUND if the data set is one graph */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_graph_ptr(const gnnmg_dataset* dataset,
                                                                      gnnmg_tensor** graph_ptr);
 
-/** Ids of one part of the chosen split, ascending.
- * @param ids i64 [n]
- * @return ::GNNMG_ERR_NOT_FOUND without a split */
+/** Ids of one part of the chosen split, ascending: i64 [n]. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_split(const gnnmg_dataset* dataset,
                                                                  gnnmg_part part,
                                                                  gnnmg_tensor** ids);
@@ -1072,39 +1018,30 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_class_weights(gnnmg_data
 
 /** Sets class weights that give every class the same total weight in the training part: labeled
  * training nodes / (classes x training nodes of the class).
- * @return ::GNNMG_ERR_INVALID_ARGUMENT naming a class without a training node;
- *   ::GNNMG_ERR_NOT_FOUND without a split */
+ * @return ::GNNMG_ERR_INVALID_ARGUMENT naming a class without a training node */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_balance_classes(gnnmg_dataset* dataset);
 
 /** Sets the weight of each node in a loss; see gnnmg_dataset_set_class_weights().
- * @param weights f32 or f64 [num_nodes], 0 or 1e-12 to 1e12, not all 0, copied; NULL: remove
- * @return ::GNNMG_ERR_UNSUPPORTED for a tensor that is not contiguous */
+ * @param weights f32 or f64 [num_nodes], 0 or 1e-12 to 1e12, not all 0, copied; NULL: remove */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_sample_weights(gnnmg_dataset* dataset,
                                                                        const gnnmg_tensor* weights);
 
-/** Class weights of a data set.
- * @param weights f64 [classes or targets]
- * @return ::GNNMG_ERR_NOT_FOUND */
+/** Class weights: f64 [classes or targets]. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_dataset_export_class_weights(const gnnmg_dataset* dataset, gnnmg_tensor** weights);
 
-/** Sample weights of a data set.
- * @param weights f64 [num_nodes]
- * @return ::GNNMG_ERR_NOT_FOUND */
+/** Sample weights: f64 [num_nodes]. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_dataset_export_sample_weights(const gnnmg_dataset* dataset, gnnmg_tensor** weights);
 
-/** @} */
-
 /* ============================================================================================= */
 /** @defgroup sampler Sampler
- * A sampler draws the neighborhoods of seeds. Draws depend only on (seed, epoch, mini-batch, hop,
- * node), so a mini-batch is the same for any number of threads and ranks. */
-/** @{ */
+ * A sampler draws the neighborhoods of seeds. Draws depend only on (seed, epoch, mini-batch,
+ * hop, node): a mini-batch is the same for any number of threads and ranks. */
 
-/** A sampler of neighborhoods. */
+/** Draws neighborhoods. */
 typedef struct gnnmg_sampler gnnmg_sampler;
-/** Output of a custom sampler; valid until the callback returns. */
+/** Output of a custom sampler, valid in its callback. */
 typedef struct gnnmg_sink gnnmg_sink;
 /** One mini-batch. */
 typedef struct gnnmg_batch gnnmg_batch;
@@ -1114,38 +1051,39 @@ typedef int32_t gnnmg_draw;
 
 /** Values of ::gnnmg_draw. */
 enum {
-  GNNMG_DRAW_UNIFORM = 0, /**< Each node draws by itself, exactly the fan-out. */
-  GNNMG_DRAW_LABOR = 1,   /**< LABOR-0 (Balin and Catalyurek 2023): a neighbor has one random number
-                               for all nodes of a hop and is kept if it is below fan-out / degree. The
-                               fan-out is the mean number per node, and a mini-batch has fewer
-                               distinct nodes. */
-  GNNMG_DRAW_LABOR_ONCE = 2 /**< LABOR with one random number for all hops: fewer nodes still, but
-                               the hops depend on each other. */
+  GNNMG_DRAW_UNIFORM = 0,   /**< Each node draws by itself, exactly the fan-out. */
+  GNNMG_DRAW_LABOR = 1,     /**< LABOR-0 (Balin 2023): a neighbor has one random number
+                                 for all nodes of a hop and is kept if it is below
+                                 fan-out / degree. The fan-out is a mean, and a
+                                 mini-batch has fewer distinct nodes. */
+  GNNMG_DRAW_LABOR_ONCE = 2 /**< LABOR with one random number for all hops: fewer
+                                 nodes still, but dependent hops. */
 };
 
 /** Settings of a sampler. */
 typedef struct gnnmg_sampler_config {
   uint32_t struct_size;
-  int32_t
-      num_fanouts; /**< Hops, one per layer of the model, 1 to 16. Default: 2 with fan-out 10. */
-  int64_t fanouts[16]; /**< Neighbors per node at each hop, from the seeds on; -1: all, 0: none. All
-                          0: 10 each. */
+  int32_t num_fanouts; /**< Hops, one per layer of the model, 1 to
+                            16. Default: 2 with fan-out 10. */
+  int64_t fanouts[16]; /**< Neighbors per node at each hop, from the seeds
+                            on; -1: all, 0: none. All 0: 10 each. */
   int32_t replace;     /**< 1: draw with replacement. */
   gnnmg_draw draw;     /**< LABOR draws without replacement; on GPUs its steps are not captured. */
 } gnnmg_sampler_config;
 
-/** Request to a custom sampler: the edges of one layer of one mini-batch. */
+/** Request to a custom sampler: edges of one layer of one mini-batch. */
 typedef struct gnnmg_layer_info {
   uint32_t struct_size;
-  int32_t layer;  /**< Layer; 0 is next to the seeds. */
+  int32_t layer;  /**< 0 is next to the seeds. */
   uint64_t epoch; /**< Epoch, from 0. */
-  uint64_t batch; /**< Number of the mini-batch in the epoch. */
-  uint64_t key;   /**< Random key of this hop, equal to that of the built-in sampler. */
+  uint64_t batch; /**< Number in the epoch. */
+  uint64_t key;   /**< The built-in sampler's random key of this hop. */
 } gnnmg_layer_info;
 
 /** Custom sampler: adds edges into the given targets to the sink. Layers are requested from the
- * seeds outward; the targets of a layer are all nodes found so far, each once.
- * @return 0, or anything else to stop the work */
+ * seeds outward.
+ * @param targets all nodes found so far, each once
+ * @return 0, or anything else to stop */
 typedef int32_t (*gnnmg_layer_fn)(const gnnmg_layer_info* layer, const int64_t* targets,
                                   int64_t num_targets, gnnmg_sink* sink, void* user_data);
 
@@ -1155,8 +1093,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create(const gnnmg_graph* gr
                                                            const char* settings,
                                                            gnnmg_sampler** sampler);
 
-/** Makes a sampler from a callback. The library numbers the nodes of its edges and builds the
- * blocks.
+/** Makes a sampler from a callback. The library numbers the nodes of its edges and builds
+ * the blocks.
  * @param graph a graph with one node type and one edge type
  * @param config only `num_fanouts`, the number of layers, is used
  * @param settings only `edge_ids` and `transpose` are used
@@ -1168,9 +1106,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create_custom(
 
 /** Makes a sampler whose seeds are graphs of a data set of many graphs. A mini-batch has all nodes
  * and edges of its graphs; all layers share one block.
- * @param config only `num_fanouts`, the number of layers, is used
- * @param settings only `edge_ids` and `transpose` are used
- * @return ::GNNMG_ERR_INVALID_ARGUMENT if the data set is one graph */
+ * @param config as for gnnmg_sampler_create_custom()
+ * @param settings as for gnnmg_sampler_create_custom() */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_sampler_create_graphs(const gnnmg_dataset* dataset, const gnnmg_sampler_config* config,
                             const char* settings, gnnmg_sampler** sampler);
@@ -1182,14 +1119,15 @@ GNNMG_API void gnnmg_sampler_free(gnnmg_sampler* sampler);
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_num_layers(const gnnmg_sampler* sampler,
                                                                int32_t* count);
 
-/** Samples the neighborhoods of given seeds, on the calling thread.
+/** Samples the neighborhoods of seeds, on the calling thread. `seed`, `epoch` and `number`
+ * determine the draws.
  * @param dataset source of features and labels, on the sampler's graph; NULL: none
  * @param seeds node ids; a repeated seed gets its own row with equal draws
  * @param times NULL: for temporal sampling, which this version does not have
- * @param seed of the draws
- * @param epoch of the draws
- * @param number of the mini-batch, for the draws
- * @return ::GNNMG_ERR_RANGE; ::GNNMG_ERR_CALLBACK */
+ * @param seed any number
+ * @param epoch any number
+ * @param number of the mini-batch
+ * @return ::GNNMG_ERR_CALLBACK */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_sample(const gnnmg_sampler* sampler,
                                                            const gnnmg_dataset* dataset,
                                                            const int64_t* seeds, int64_t num_seeds,
@@ -1199,10 +1137,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_sample(const gnnmg_sampler* 
 
 /** Adds edges to the sample of the current callback. They are checked after it returns: a wrong id
  * ends the work with ::GNNMG_ERR_CALLBACK, naming layer, edge and node.
- * @param sink stale after the callback returns
- * @param sources source of each edge
- * @param targets target of each edge, among the callback's targets, in any order
- * @param edge_ids id of each edge; needed with the sampler's setting `edge_ids`, else ignored */
+ * @param targets among the callback's targets, in any order
+ * @param edge_ids needed with the sampler's setting `edge_ids`, else ignored */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sink_add_edges(gnnmg_sink* sink, const int64_t* sources,
                                                            const int64_t* targets,
                                                            const int64_t* edge_ids,
@@ -1213,37 +1149,31 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sink_add_edges(gnnmg_sink* sink, con
  * @param fanout neighbors per target; -1: all
  * @param replace 1: with replacement
  * @param key of the callback's ::gnnmg_layer_info, or any number
- * @return ::GNNMG_ERR_RANGE; for a graph in parts ::GNNMG_ERR_UNAVAILABLE, ::GNNMG_ERR_TIMEOUT or
- *   ::GNNMG_ERR_PROTOCOL, naming the part
  * @threading (b) for the graph, (c) for the sink */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_sample_neighbors(
     const gnnmg_graph* graph, int32_t edge_type, const int64_t* targets, int64_t num_targets,
     int64_t fanout, int32_t replace, uint64_t key, gnnmg_sink* sink);
 
-/** @} */
-
 /* ============================================================================================= */
 /** @defgroup loader Loader
  * A loader makes the mini-batches of an epoch by a plan that all ranks compute alike. Of the
- * `batches_per_step` mini-batches of a step, rank r gets numbers r, r + world_size, ..., at least
- * one, which may be empty. */
-/** @{ */
+ * `batches_per_step` mini-batches of a step, rank r gets numbers r, r + world_size, ..., at
+ * least one, which may be empty. */
 
 /** Mini-batches of an epoch, prefetched by the loader's threads. */
 typedef struct gnnmg_loader gnnmg_loader;
 
-/** Method that divides an epoch's ids among ranks. */
+/** Division of an epoch's ids among ranks. */
 typedef int32_t gnnmg_plan;
 
 /** Values of ::gnnmg_plan. */
 enum {
   GNNMG_PLAN_GLOBAL = 0,              /**< One permutation; every id exactly once. */
-  GNNMG_PLAN_DISTRIBUTED_SAMPLER = 1, /**< Rule of PyTorch's DistributedSampler, for comparison. */
+  GNNMG_PLAN_DISTRIBUTED_SAMPLER = 1, /**< PyTorch's DistributedSampler, for comparison. */
   GNNMG_PLAN_CONTIGUOUS = 2,          /**< Slices as in DGL, for comparison. */
-  GNNMG_PLAN_PARTS = 3 /**< Data sets in parts: all ids of a mini-batch are from one part, every id
-                            once. Mini-batches are the same for any number of ranks and processes,
-                            which first take those of their own parts. Set `batches_per_step` to the
-                            number of parts. */
+  GNNMG_PLAN_PARTS = 3 /**< Data sets in parts: a mini-batch has ids of one part, every
+                            id once. Mini-batches are the same for any number of ranks
+                            and processes. Set `batches_per_step` to the number of parts. */
 };
 
 /** Settings of a loader. */
@@ -1251,32 +1181,31 @@ typedef struct gnnmg_loader_config {
   uint32_t struct_size;
   gnnmg_part part;          /**< Part of the split. */
   int64_t batch_size;       /**< Seeds per mini-batch. Default 1024. */
-  int64_t batches_per_step; /**< Mini-batches per step, all ranks together. Default `world_size`. */
+  int64_t batches_per_step; /**< Mini-batches per step, all ranks
+                                 together. Default `world_size`. */
   int32_t rank;             /**< Rank that this loader serves. */
-  int32_t world_size;       /**< Number of ranks. Default 1. */
+  int32_t world_size;       /**< Ranks. Default 1. */
   uint64_t seed;            /**< Seed of order, draws and dropout. */
-  gnnmg_plan plan;          /**< Division of the ids among ranks. */
-  gnnmg_device_type device; /**< ::GNNMG_DEVICE_CUDA: mini-batches in memory of a GPU. */
-  int32_t device_index;     /**< Number of the GPU. */
+  gnnmg_plan plan;          /**< Division among ranks. */
+  gnnmg_device_type device; /**< ::GNNMG_DEVICE_CUDA: mini-batches in GPU memory. */
+  int32_t device_index;     /**< GPU number. */
   int32_t padding0;
-  uint64_t
-      stream; /**< CUDA stream of the caller on that GPU; must outlive loader and mini-batches. */
+  uint64_t stream; /**< CUDA stream of the caller; must outlive loader and mini-batches. */
 } gnnmg_loader_config;
 
 /** Facts about a loader's epoch. */
 typedef struct gnnmg_loader_info {
   uint32_t struct_size;
   int32_t padding0;
-  int64_t num_seeds;        /**< Ids of the loader. */
-  int64_t num_batches;      /**< Mini-batches of the epoch, all ranks together. */
-  int64_t num_steps;        /**< Steps of the epoch. */
+  int64_t num_seeds;        /**< Number of ids. */
+  int64_t num_batches;      /**< Mini-batches of all ranks. */
+  int64_t num_steps;        /**< Steps. */
   int64_t batches_per_step; /**< Mini-batches per step, all ranks together. */
-  int64_t epoch;            /**< Epoch of the next mini-batch. */
+  int64_t epoch;            /**< Next epoch, from 0. */
 } gnnmg_loader_info;
 
 /** Makes a loader for one part of the chosen split.
- * @param sampler a sampler on the data set's graph
- * @return ::GNNMG_ERR_NOT_FOUND without a split */
+ * @param sampler a sampler on the data set's graph */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_create(const gnnmg_dataset* dataset,
                                                           const gnnmg_sampler* sampler,
                                                           const gnnmg_loader_config* config,
@@ -1284,17 +1213,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_create(const gnnmg_dataset* d
                                                           gnnmg_loader** loader);
 
 /** Makes a loader for given seeds.
- * @param dataset source of features and labels, on the sampler's graph; NULL: none
+ * @param dataset as for gnnmg_sampler_sample(), or NULL
  * @param seeds node ids, copied
- * @param times NULL: for temporal sampling, which this version does not have
- * @param config `part` is ignored
- * @return ::GNNMG_ERR_RANGE naming a seed that is not a node */
+ * @param times NULL
+ * @param config `part` is ignored */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_create_from_seeds(
     const gnnmg_dataset* dataset, const gnnmg_sampler* sampler, int32_t node_type,
     const int64_t* seeds, int64_t num_seeds, const int64_t* times,
     const gnnmg_loader_config* config, const char* settings, gnnmg_loader** loader);
 
-/** Frees the handle and cancels a waiting gnnmg_loader_next(). Mini-batches stay valid. */
+/** Frees the handle. Mini-batches stay valid. */
 GNNMG_API void gnnmg_loader_free(gnnmg_loader* loader);
 
 /** Facts about the epoch of the next mini-batch. */
@@ -1307,54 +1235,51 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_get_info(const gnnmg_loader* 
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_start(gnnmg_loader* loader, int64_t epoch,
                                                          int64_t step);
 
-/** Next mini-batch of this rank. The first call begins epoch 0. After ::GNNMG_END the next call
- * begins the next epoch. An error repeats until gnnmg_loader_start().
+/** Next mini-batch of this rank. The first call begins epoch 0, a call after ::GNNMG_END the next
+ * epoch. An error repeats until gnnmg_loader_start().
  * @return ::GNNMG_END; ::GNNMG_ERR_CALLBACK */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_next(gnnmg_loader* loader, gnnmg_batch** batch,
                                                         int64_t timeout_ms);
 
-/** Stops the threads; gnnmg_loader_next() gives ::GNNMG_ERR_CANCELLED until gnnmg_loader_start().
- */
+/** Stops the threads; gnnmg_loader_next() gives ::GNNMG_ERR_CANCELLED
+ * until gnnmg_loader_start(). */
 GNNMG_API void gnnmg_loader_cancel(gnnmg_loader* loader);
-
-/** @} */
 
 /* ============================================================================================= */
 /** @defgroup batch Batch
- * A mini-batch has a list of nodes that begins with the seeds (for graphs, the nodes of one graph
- * after another), their features, the labels of the seeds, and a block of edges per layer. Exported
- * tensors are read-only, share its memory, and may outlive its handle. With a loader for a GPU they
- * are on the GPU. A part that the mini-batch lacks is ::GNNMG_ERR_NOT_FOUND. */
-/** @{ */
+ * A mini-batch has a list of nodes that begins with the seeds (for graphs, the nodes of one
+ * graph after another), their features, the labels of the seeds, and a block of edges per layer.
+ * Exported tensors are read-only, share its memory, and may outlive its handle; with a loader
+ * for a GPU they are on the GPU. A part that the mini-batch lacks is ::GNNMG_ERR_NOT_FOUND. */
 
 /** Facts about a mini-batch. */
 typedef struct gnnmg_batch_info {
   uint32_t struct_size;
-  int32_t num_layers;      /**< Blocks; block 0 reads the features, the last gives the seeds. */
-  int64_t epoch;           /**< Epoch, from 0. */
-  int64_t number;          /**< Number in the plan of the epoch; -1: empty. */
-  int64_t step;            /**< Step of the epoch. */
-  int64_t num_seeds;       /**< Seeds; 0: empty, but the rank takes part in the step. */
-  int64_t num_nodes;       /**< Nodes, including seeds. */
-  int64_t num_edges;       /**< Distinct edges drawn. */
-  int64_t feature_dim;     /**< Columns of the features; 0: none. */
-  int64_t step_seeds;      /**< Seeds of the step, all ranks together. */
-  double loss_weight;      /**< num_seeds / step_seeds: means over seeds times this, summed over all
-                              ranks, are the mean of the step. */
-  double sample_seconds;   /**< Time of sampling. */
-  double gather_seconds;   /**< Time of gathering features. */
-  int32_t last_of_step;    /**< 1: last of this rank in its step: reduce and update. */
-  int32_t sparse_features; /**< 1: the features are sparse. */
+  int32_t num_layers;       /**< Blocks; block 0 reads the features, the last gives the seeds. */
+  int64_t epoch;            /**< Epoch, from 0. */
+  int64_t number;           /**< Number in the plan of the epoch; -1: empty. */
+  int64_t step;             /**< Step of the epoch. */
+  int64_t num_seeds;        /**< Seeds; 0: empty, but the rank takes part in the step. */
+  int64_t num_nodes;        /**< Nodes, including seeds. */
+  int64_t num_edges;        /**< Distinct edges drawn. */
+  int64_t feature_dim;      /**< Columns of the features, or 0. */
+  int64_t step_seeds;       /**< Seeds of the step on all ranks. */
+  double loss_weight;       /**< num_seeds / step_seeds: means over seeds times this,
+                                 summed over all ranks, are the mean of the step. */
+  double sample_seconds;    /**< Sampling. */
+  double gather_seconds;    /**< Gathering features. */
+  int32_t last_of_step;     /**< 1: last of this rank in its step: reduce and update. */
+  int32_t sparse_features;  /**< 1: sparse features. */
   gnnmg_device_type device; /**< ::GNNMG_DEVICE_CPU or ::GNNMG_DEVICE_CUDA. */
-  int32_t device_index;     /**< Number of the GPU. */
+  int32_t device_index;     /**< GPU number. */
 } gnnmg_batch_info;
 
 /** Sizes of a block: the edges of one layer. */
 typedef struct gnnmg_block_info {
   uint32_t struct_size;
   int32_t padding0;
-  int64_t num_targets; /**< Targets: the first nodes of the mini-batch. */
-  int64_t num_sources; /**< Sources: the first nodes of the mini-batch. */
+  int64_t num_targets; /**< The first nodes of the mini-batch. */
+  int64_t num_sources; /**< The first nodes of the mini-batch. */
   int64_t num_edges;   /**< Edges. */
 } gnnmg_block_info;
 
@@ -1366,38 +1291,31 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_get_info(const gnnmg_batch* ba
                                                            gnnmg_batch_info* info);
 
 /** Sizes of one block.
- * @param layer 0 to num_layers - 1 */
+ * @param layer from 0 */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_get_block_info(const gnnmg_batch* batch,
                                                                  int32_t layer, int32_t edge_type,
                                                                  gnnmg_block_info* info);
 
-/** Seeds.
- * @param seeds i64 [num_seeds] */
+/** Seeds: i64 [num_seeds]. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_seeds(const gnnmg_batch* batch,
                                                                gnnmg_tensor** seeds);
 
-/** First node of each seed, if seeds are graphs.
- * @param graph_ptr i64 [num_seeds + 1] */
+/** First node of each seed, if seeds are graphs: i64 [num_seeds + 1]. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_graph_ptr(const gnnmg_batch* batch,
                                                                    gnnmg_tensor** graph_ptr);
 
-/** Nodes: the seeds, then the nodes of each hop in order of first appearance.
- * @param node_ids i64 [num_nodes] */
+/** Nodes: the seeds, then the nodes of each hop in order of first appearance: i64 [num_nodes]. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_node_ids(const gnnmg_batch* batch,
                                                                   int32_t node_type,
                                                                   gnnmg_tensor** node_ids);
 
-/** Dense features of the nodes.
- * @param features [num_nodes, feature_dim] in the data set's type
+/** Dense features of the nodes: [num_nodes, feature_dim] in the data set's type.
  * @return ::GNNMG_ERR_UNSUPPORTED if they are sparse */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_features(const gnnmg_batch* batch,
                                                                   int32_t node_type,
                                                                   gnnmg_tensor** features);
 
-/** Sparse features of the nodes.
- * @param indptr i64 [num_nodes + 1]
- * @param indices i32 [entries]
- * @param values f32 [entries]
+/** Sparse features of the nodes: `indptr` i64, `indices` i32, `values` f32.
  * @return ::GNNMG_ERR_UNSUPPORTED if they are dense */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_sparse_features(const gnnmg_batch* batch,
                                                                          int32_t node_type,
@@ -1405,22 +1323,19 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_sparse_features(const g
                                                                          gnnmg_tensor** indices,
                                                                          gnnmg_tensor** values);
 
-/** Labels of the seeds.
- * @param labels classes i64 [num_seeds], or f32 [num_seeds, targets] */
+/** Labels of the seeds: classes i64 [num_seeds], or f32 [num_seeds, T]. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_labels(const gnnmg_batch* batch,
                                                                 gnnmg_tensor** labels);
 
-/** Weight of each label in a loss: that of the class times that of the node; 1 if none are set, 0
- * without a label.
- * @param weights f64, in the shape of the labels */
+/** Weight of each label in a loss, f64 in the shape of the labels: that of the class times that
+ * of the node; 1 if none are set, 0 without a label. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_weights(const gnnmg_batch* batch,
                                                                  gnnmg_tensor** weights);
 
-/** Edges of one layer: target t has the sources indices[indptr[t]] to indices[indptr[t+1] - 1], as
- * positions in the list of nodes.
- * @param layer 0 to num_layers - 1
- * @param indptr i32 [num_targets + 1]
- * @param indices i32 [num_edges]
+/** Edges of one layer, rows being targets, as positions in the list of nodes.
+ * @param layer from 0
+ * @param indptr i32
+ * @param indices sources, i32
  * @param edge_ids i64 [num_edges]; NULL if the sampler stores none. May be NULL */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_block(const gnnmg_batch* batch,
                                                                int32_t layer, int32_t edge_type,
@@ -1428,14 +1343,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_block(const gnnmg_batch
                                                                gnnmg_tensor** indices,
                                                                gnnmg_tensor** edge_ids);
 
-/** @} */
-
 /* ============================================================================================= */
 /** @defgroup metrics Metrics
  * Results of gnnmg_trainer_evaluate() and gnnmg_model_evaluate(). */
-/** @{ */
 
-/** Exact results of an evaluation; the task determines which fields are valid. */
+/** Exact results of an evaluation. The task determines which fields are valid. */
 typedef struct gnnmg_metrics {
   uint32_t struct_size;
   gnnmg_task task;          /**< Task of the data set. */
@@ -1445,19 +1357,16 @@ typedef struct gnnmg_metrics {
   double accuracy;          /**< correct / count; 0 for regression, NaN without labels. */
   double f1_micro;          /**< F1 over all decisions; NaN without labels. */
   double f1_macro;          /**< Mean F1 of the classes; NaN without labels. */
-  double roc_auc;           /**< Binary tasks: mean over targets; NaN if one class is missing. */
+  double roc_auc;           /**< Binary tasks: mean over targets; NaN if a class is missing. */
   double average_precision; /**< Binary tasks: mean over targets. */
   double rmse;              /**< Regression: root of the mean squared error. */
   double mae;               /**< Regression: mean absolute error. */
 } gnnmg_metrics;
 
-/** @} */
-
 /* ============================================================================================= */
 /** @defgroup model Model
- * A model has layers, parameters with PyG's keys, and one flat array each of all parameters and all
- * gradients. */
-/** @{ */
+ * A model has layers, parameters with PyG's keys, and one flat array each of all parameters and
+ * all gradients. */
 
 /** A model. */
 typedef struct gnnmg_model gnnmg_model;
@@ -1467,32 +1376,31 @@ typedef int32_t gnnmg_architecture;
 
 /** Values of ::gnnmg_architecture. */
 enum {
-  GNNMG_ARCHITECTURE_SAGE = 0,  /**< GraphSAGE (Hamilton, Ying, Leskovec 2017). */
-  GNNMG_ARCHITECTURE_GCN = 1,   /**< Graph convolutional network (Kipf, Welling 2017). */
-  GNNMG_ARCHITECTURE_GAT = 2,   /**< Graph attention network (Velickovic and others 2018). */
-  GNNMG_ARCHITECTURE_GATV2 = 3, /**< Attention that depends on both ends (Brody and others 2022). */
-  GNNMG_ARCHITECTURE_GIN = 4,   /**< Graph isomorphism network (Xu and others 2019). */
-  GNNMG_ARCHITECTURE_GINE = 5,  /**< GIN with edge features (Hu and others 2020). */
-  GNNMG_ARCHITECTURE_RGCN = 6,  /**< R-GCN: a linear map per edge type (Schlichtkrull and others
-                                     2018). */
-  GNNMG_ARCHITECTURE_TRANSFORMER = 7, /**< Graph transformer (Shi and others 2021). */
-  GNNMG_ARCHITECTURE_PNA = 8, /**< Principal neighborhood aggregation (Corso and others 2020). */
-  GNNMG_ARCHITECTURE_GRAPHCONV = 9, /**< GraphConv: a linear map for neighbors and one for the node
-                                       (Morris and others 2019). */
-  GNNMG_ARCHITECTURE_LAYERS = 10, /**< Custom layers, added by gnnmg_model_add_conv() and others. */
-  GNNMG_ARCHITECTURE_EDGE = 11 /**< EdgeConv: a network over both ends of each edge (Wang and others
-                                  2019); in DGL only with the maximum. */
+  GNNMG_ARCHITECTURE_SAGE = 0,  /**< GraphSAGE (Hamilton 2017). */
+  GNNMG_ARCHITECTURE_GCN = 1,   /**< Graph convolutional network (Kipf 2017). */
+  GNNMG_ARCHITECTURE_GAT = 2,   /**< Graph attention network (Velickovic 2018). */
+  GNNMG_ARCHITECTURE_GATV2 = 3, /**< Attention that depends on both ends (Brody 2022). */
+  GNNMG_ARCHITECTURE_GIN = 4,   /**< Graph isomorphism network (Xu 2019). */
+  GNNMG_ARCHITECTURE_GINE = 5,  /**< GIN with edge features (Hu 2020). */
+  GNNMG_ARCHITECTURE_RGCN = 6,  /**< R-GCN: a linear map per edge type (Schlichtkrull 2018). */
+  GNNMG_ARCHITECTURE_TRANSFORMER = 7, /**< Graph transformer (Shi 2021). */
+  GNNMG_ARCHITECTURE_PNA = 8,         /**< Principal neighborhood aggregation (Corso 2020). */
+  GNNMG_ARCHITECTURE_GRAPHCONV = 9,   /**< A linear map for neighbors and one
+                                           for the node (Morris 2019). */
+  GNNMG_ARCHITECTURE_LAYERS = 10,     /**< Custom layers: gnnmg_model_add_conv() and others. */
+  GNNMG_ARCHITECTURE_EDGE = 11        /**< EdgeConv: a network over both ends of each edge (Wang
+                                           2019); in DGL only with the maximum. */
 };
 
-/** Framework whose layer definitions and tensor keys the model follows. */
+/** Framework of layer definitions and tensor keys. */
 typedef int32_t gnnmg_framework;
 
 /** Values of ::gnnmg_framework. */
 enum {
   GNNMG_FRAMEWORK_PYG = 0, /**< PyTorch Geometric: keys "convs.0.lin_l.weight", ... */
-  GNNMG_FRAMEWORK_DGL = 1  /**< DGL: keys "layers.0.fc_neigh.weight", ... Layers add no
-                                self-loops, degrees are those of the block, and a tied maximum
-                                has one winner. */
+  GNNMG_FRAMEWORK_DGL = 1  /**< DGL: keys "layers.0.fc_neigh.weight", ...; no
+                                added self-loops, degrees of the block, one
+                                winner of a tied maximum. */
 };
 
 /** Aggregation of a node's neighbors. */
@@ -1500,15 +1408,16 @@ typedef int32_t gnnmg_aggregation;
 
 /** Values of ::gnnmg_aggregation. */
 enum {
-  GNNMG_AGGREGATION_DEFAULT = 0, /**< Sum for GIN, GINE, GraphConv and DGL's R-GCN, max for
-                                    EdgeConv, mean for GraphSAGE and PyG's R-GCN. */
+  GNNMG_AGGREGATION_DEFAULT = 0, /**< Sum for GIN, GINE, GraphConv, DGL's R-GCN; max for
+                                      EdgeConv; mean for GraphSAGE, PyG's R-GCN. */
   GNNMG_AGGREGATION_MEAN = 1,    /**< Mean. */
   GNNMG_AGGREGATION_MAX = 2,     /**< Maximum of each column; not in DGL's GraphSAGE. */
   GNNMG_AGGREGATION_SUM = 3,     /**< Sum; not in DGL's GraphSAGE. */
   GNNMG_AGGREGATION_POOL = 4,    /**< DGL: maximum after a linear layer and ReLU. */
-  GNNMG_AGGREGATION_LSTM = 5, /**< GraphSAGE: a recurrent network over the neighbors in edge order.
-                                 PyG's continues with zeros up to the largest in-degree. */
-  GNNMG_AGGREGATION_GCN = 6   /**< DGL: mean of the neighbors and the node itself. */
+  GNNMG_AGGREGATION_LSTM = 5,    /**< GraphSAGE: a recurrent network over the
+                                      neighbors in edge order, in PyG continued with
+                                      zeros up to the largest in-degree. */
+  GNNMG_AGGREGATION_GCN = 6      /**< DGL: mean of the neighbors and the node itself. */
 };
 
 /** Activation function between layers. */
@@ -1527,9 +1436,9 @@ enum {
   GNNMG_ACTIVATION_SIGMOID = 8     /**< 1 / (1 + exp(-x)) */
 };
 
-/** Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph is each graph of
- * a batch of graphs; otherwise, and inside layers, it is all rows at hand: the mini-batch in
- * training, all nodes in results for all nodes. */
+/** Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph here is each
+ * graph of a batch of graphs. In other batches, and inside layers, it is all rows at hand: the
+ * mini-batch in training, all nodes in results for all nodes. */
 typedef int32_t gnnmg_norm;
 
 /** Values of ::gnnmg_norm. */
@@ -1538,53 +1447,52 @@ enum {
   GNNMG_NORM_BATCH = 1, /**< Each column over the mini-batch. Training needs at least two rows. */
   GNNMG_NORM_LAYER = 2, /**< Each row by itself. */
   GNNMG_NORM_LAYER_GRAPH = 3, /**< All entries of a graph together; default of PyG's LayerNorm. */
-  GNNMG_NORM_GRAPH = 4,    /**< Each column over a graph, minus a learned share of its mean (Cai and
-                                others 2021). */
-  GNNMG_NORM_INSTANCE = 5, /**< Each column over a graph, without parameters. */
-  GNNMG_NORM_PAIR = 6,     /**< Columns centered over a graph, then its rows scaled to a mean square
-                              length of `norm_scale` (Zhao, Akoglu 2020). */
-  GNNMG_NORM_PAIR_ROWS = 7 /**< Columns centered over a graph, then each row scaled to the length
-                                `norm_scale`. */
+  GNNMG_NORM_GRAPH = 4,       /**< Each column over a graph, minus a learned
+                                   share of its mean (Cai 2021). */
+  GNNMG_NORM_INSTANCE = 5,    /**< Each column over a graph, without parameters. */
+  GNNMG_NORM_PAIR = 6,        /**< Columns centered over a graph, then its rows scaled to a
+                                   mean square length of `norm_scale` (Zhao 2020). */
+  GNNMG_NORM_PAIR_ROWS = 7    /**< Columns centered over a graph, then each row
+                                   scaled to the length `norm_scale`. */
 };
 
-/** Combination of a graph's rows into one row, before the final linear layer if there is one. A
- * graph without nodes gives 0. */
+/** Combination of a graph's rows into one row, before a final linear layer. A graph without
+ * nodes gives 0. */
 typedef int32_t gnnmg_readout;
 
 /** Values of ::gnnmg_readout. */
 enum {
-  GNNMG_READOUT_NONE = 0,      /**< The result has one row per seed. */
+  GNNMG_READOUT_NONE = 0,      /**< One row per seed. */
   GNNMG_READOUT_SUM = 1,       /**< Sum. */
   GNNMG_READOUT_MEAN = 2,      /**< Mean. */
   GNNMG_READOUT_MAX = 3,       /**< Maximum of each column. */
   GNNMG_READOUT_ATTENTION = 4, /**< Sum weighted by a softmax over learned scores. */
-  GNNMG_READOUT_SET2SET = 5,   /**< A recurrent network that reads the rows `readout_steps` times
-                                  (Vinyals and others 2016); twice as wide. */
-  GNNMG_READOUT_SORT = 6 /**< The `sort_rows` rows largest in the last column, concatenated, zeros
-                            for missing ones (Zhang and others 2018). */
+  GNNMG_READOUT_SET2SET = 5,   /**< A recurrent network that reads the rows `readout_steps`
+                                    times (Vinyals 2016); twice as wide. */
+  GNNMG_READOUT_SORT = 6       /**< The `sort_rows` rows largest in the last column,
+                                    concatenated, zeros for missing ones (Zhang 2018). */
 };
 
-/** Settings of a model. Settings that name architectures, a norm or a readout apply only to these.
- */
+/** Settings of a model. Those that name architectures, a norm or a readout apply only to these. */
 typedef struct gnnmg_model_config {
   uint32_t struct_size;
-  gnnmg_architecture architecture; /**< Layers of the model. */
+  gnnmg_architecture architecture; /**< Kind of model. */
   int64_t input_dim;               /**< Columns of the features. Default: from the data set. */
   int64_t hidden_dim;              /**< Columns between layers. Default 256. */
-  int64_t output_dim; /**< Columns of the result; -1: the last layer is hidden_dim wide like the
-                         others. Default: classes of the data set. */
-  int32_t num_layers; /**< Layers, as many as the sampler's, 1 to 10. Default 2. */
-  gnnmg_aggregation aggregation; /**< GraphSAGE, GIN, GINE, GraphConv, R-GCN, EdgeConv. */
-  gnnmg_activation activation;   /**< Function between layers. */
-  gnnmg_norm norm;               /**< Normalization between layers. */
-  gnnmg_readout readout;         /**< Batches of graphs only. */
-  gnnmg_framework framework;     /**< Framework whose layers these are. */
-  gnnmg_dtype dtype;             /**< ::GNNMG_DTYPE_F32 or ::GNNMG_DTYPE_F64. */
-  int32_t heads;  /**< GAT, GATv2, transformer: 1 to 64; divides hidden_dim unless `concat=0`.
-                     Default 1. */
-  double dropout; /**< Share of hidden entries and attention weights that training sets to 0, in [0,
-                     1). */
-  uint64_t seed;  /**< Seed of the initial weights. */
+  int64_t output_dim;              /**< Columns of the result; -1: as hidden_dim.
+                                        Default: classes of the data set. */
+  int32_t num_layers;              /**< Layers, as many as the sampler's, 1 to 10. Default 2. */
+  gnnmg_aggregation aggregation;   /**< GraphSAGE, GIN, GINE, GraphConv, R-GCN, EdgeConv. */
+  gnnmg_activation activation;     /**< Function between layers. */
+  gnnmg_norm norm;                 /**< Normalization between layers. */
+  gnnmg_readout readout;           /**< Batches of graphs only. */
+  gnnmg_framework framework;       /**< Framework of the layers. */
+  gnnmg_dtype dtype;               /**< ::GNNMG_DTYPE_F32 or ::GNNMG_DTYPE_F64. */
+  int32_t heads;                   /**< GAT, GATv2, transformer: 1 to 64; divides
+                                        hidden_dim unless `concat=0`. Default 1. */
+  double dropout;                  /**< Share of hidden entries and attention weights
+                                        that training drops, in [0, 1). */
+  uint64_t seed;                   /**< Seed of the initial weights. */
 } gnnmg_model_config;
 
 /** Facts about a model. */
@@ -1599,7 +1507,7 @@ typedef struct gnnmg_model_info {
   int64_t num_parameters;          /**< Learned numbers. */
   int64_t num_tensors;             /**< Named tensors, including buffers. */
   gnnmg_device_type device;        /**< ::GNNMG_DEVICE_CPU or ::GNNMG_DEVICE_CUDA. */
-  int32_t device_index;            /**< Number of the GPU. */
+  int32_t device_index;            /**< GPU number. */
 } gnnmg_model_info;
 
 /** Loss function of a mini-batch. */
@@ -1607,18 +1515,18 @@ typedef int32_t gnnmg_loss;
 
 /** Values of ::gnnmg_loss. */
 enum {
-  GNNMG_LOSS_AUTO = 0,                 /**< Loss of the task: one of the next three. */
+  GNNMG_LOSS_AUTO = 0,                 /**< The task's: one of the next three. */
   GNNMG_LOSS_CROSS_ENTROPY = 1,        /**< Classes. */
   GNNMG_LOSS_BINARY_CROSS_ENTROPY = 2, /**< Binary targets, from logits. */
   GNNMG_LOSS_MEAN_SQUARED_ERROR = 3,   /**< Regression. */
   GNNMG_LOSS_MEAN_ABSOLUTE_ERROR = 4,  /**< Regression: torch's L1Loss. */
-  GNNMG_LOSS_HUBER = 5,                /**< Regression: squared, and linear above `huber_delta`. */
+  GNNMG_LOSS_HUBER = 5,                /**< Regression: squared, linear above `huber_delta`. */
   GNNMG_LOSS_FOCAL = 6                 /**< Classes or binary targets: cross-entropy times
-                                            (1 - p)^`focal_gamma`, p the label's probability. */
+                                            (1-p)^`focal_gamma`, p the label's probability. */
 };
 
 /** Makes a model with initial weights.
- * @param dataset source of the settings that the config leaves to it; may be NULL */
+ * @param dataset source of settings that the config leaves to it; may be NULL */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_create(const gnnmg_context* context,
                                                          const gnnmg_dataset* dataset,
                                                          const gnnmg_model_config* config,
@@ -1629,21 +1537,19 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_create(const gnnmg_context* co
  * @param name prefix of its keys, such as "conv1"; unique in the model
  * @param config of this layer: `output_dim` is the width of its rows, including concatenated heads;
  *   skip, jumping and readout do not apply; norms apply inside GIN, GINE and PyG's EdgeConv
- * @return ::GNNMG_ERR_INVALID_ARGUMENT naming layer and mismatch; ::GNNMG_ERR_BUSY after the first
- *   use */
+ * @return ::GNNMG_ERR_BUSY after the first use */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_conv(gnnmg_model* model, const char* name,
                                                            const gnnmg_model_config* config,
                                                            const char* settings);
 
 /** Adds a linear layer, as gnnmg_model_add_conv().
- * @param name prefix of its keys
  * @param output_dim columns of its rows
  * @param bias 1: add a bias */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_linear(gnnmg_model* model, const char* name,
                                                              int64_t output_dim, int32_t bias);
 
 /** Adds a norm, as gnnmg_model_add_conv().
- * @param name prefix of its keys; NULL for a norm without parameters and statistics
+ * @param name NULL for a norm without parameters and statistics
  * @param norm not ::GNNMG_NORM_NONE
  * @param settings "norm" */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_norm(gnnmg_model* model, const char* name,
@@ -1660,23 +1566,22 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_activation(gnnmg_model* mo
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_dropout(gnnmg_model* model, double rate);
 
 /** Adds a readout, as gnnmg_model_add_conv(): the next layers have one row per graph. A model has
- * at
- * most one, and no convolution after it.
- * @param name prefix of its keys; NULL for a readout without parameters
+ * at most one, and no convolution after it.
+ * @param name NULL for a readout without parameters
  * @param readout not ::GNNMG_READOUT_NONE
- * @param size steps of ::GNNMG_READOUT_SET2SET, rows of ::GNNMG_READOUT_SORT; 0: 3 steps, 30 rows
- */
+ * @param size steps of ::GNNMG_READOUT_SET2SET, rows of ::GNNMG_READOUT_SORT; 0: 3 steps, 30
+ *   rows */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_readout(gnnmg_model* model, const char* name,
                                                               gnnmg_readout readout, int32_t size);
 
-/** Moves a model to a GPU or back to main memory. Tensors that were exported before keep their
- * values. Move it before optimizers and trainers are made or after they are freed; no layer can be
- * added afterwards. A trainer takes a model in main memory and makes its own replicas on GPUs.
+/** Moves a model to a GPU or back to main memory. Tensors exported before keep their values. Move
+ * it before optimizers and trainers are made or after they are freed; no layer can be added
+ * afterwards. A trainer takes a model in main memory.
  * @param index number of the GPU; 0 for the CPU
- * @param stream a CUDA stream of the caller that must outlive the model; 0: one of the library
- * @return ::GNNMG_ERR_DEPENDENCY without a GPU, with the reason; ::GNNMG_ERR_NOT_FOUND;
- *   ::GNNMG_ERR_BUSY while the model has an optimizer or a trainer; ::GNNMG_ERR_UNSUPPORTED for a
- *   GPU that is too old, or `stream` 2; ::GNNMG_ERR_DEVICE_LOST */
+ * @param stream a CUDA stream of the caller; 0: one of the library
+ * @return ::GNNMG_ERR_DEPENDENCY without a GPU, with the reason; ::GNNMG_ERR_BUSY while the model
+ *   has an optimizer or a trainer; ::GNNMG_ERR_UNSUPPORTED for a GPU that is too old, or
+ *   `stream` 2 */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_device(gnnmg_model* model,
                                                              gnnmg_device_type device,
                                                              int32_t index, uint64_t stream);
@@ -1692,55 +1597,47 @@ GNNMG_API void gnnmg_model_free(gnnmg_model* model);
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_get_info(const gnnmg_model* model,
                                                            gnnmg_model_info* info);
 
-/** Lists the keys of the tensors, parameters first.
- * @param key borrowed: "convs.0.lin_l.weight"
- * @param trained 1: a parameter, also a frozen one; 0: a buffer, such as a running mean
- * @return ::GNNMG_END */
+/** Lists the keys of the tensors, parameters first: "convs.0.lin_l.weight".
+ * @param trained 1: a parameter, also a frozen one; 0: a buffer, such as a running mean */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_tensor_key(const gnnmg_model* model,
                                                              int64_t index, const char** key,
                                                              int32_t* trained);
 
 /** One parameter or buffer, sharing memory with the model: use it only while no call uses the
- * model.
- * @param tensor in the model's type; buffers may be i64
- * @return ::GNNMG_ERR_NOT_FOUND listing the keys */
+ * model. In the model's type; buffers may be i64. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_tensor(const gnnmg_model* model,
                                                                 const char* key,
                                                                 gnnmg_tensor** tensor);
 
 /** Copies values into one parameter or buffer.
- * @param values of the same shape, in main memory or on a GPU
- * @return ::GNNMG_ERR_NOT_FOUND */
+ * @param values of the same shape, in main memory or on a GPU */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_tensor(gnnmg_model* model, const char* key,
                                                              const gnnmg_tensor* values);
 
-/** Freezes parameters, or lets them be trained again. A frozen parameter has no gradient and no
- * optimizer state, and nothing changes it; running statistics still move. Copies, snapshots and
- * checkpoints keep it, files of weights do not. Freeze before optimizers and trainers are made;
- * tensors that were exported before no longer share memory with the model.
+/** Freezes parameters, or trains them again. A frozen parameter has no gradient and no optimizer
+ * state, and nothing changes it; running statistics still move. Copies, snapshots and checkpoints
+ * keep it, files of weights do not. Freeze before optimizers and trainers are made; tensors
+ * exported before no longer share memory with the model.
  * @param pattern a key in which `*` stands for any characters: "convs.0.*"
  * @param trainable 0: freeze; 1: train
- * @return ::GNNMG_ERR_NOT_FOUND listing the keys; ::GNNMG_ERR_BUSY while the model has an optimizer
- *   or a trainer */
+ * @return ::GNNMG_ERR_BUSY while the model has an optimizer or a trainer */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_trainable(gnnmg_model* model,
                                                                 const char* pattern,
                                                                 int32_t trainable);
 
-/** Gradient of one parameter, sharing memory with the model.
- * @param gradient in the parameter's shape
- * @return ::GNNMG_ERR_NOT_FOUND, also for buffers and frozen parameters */
+/** Gradient of one parameter, sharing memory with the model. Buffers and frozen parameters
+ * have none. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_gradient(const gnnmg_model* model,
                                                                   const char* key,
                                                                   gnnmg_tensor** gradient);
 
-/** All parameters as one array, sharing memory with the model, frozen ones last.
- * @param parameters [num_parameters] */
+/** All parameters as one array [num_parameters], sharing memory with the model, frozen
+ * ones last. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_parameters(const gnnmg_model* model,
                                                                     gnnmg_tensor** parameters);
 
-/** All gradients as one array for all-reduce, sharing memory with the model, without frozen
- * parameters.
- * @param gradients [num_parameters] */
+/** All gradients as one array for all-reduce, sharing memory with the model, without
+ * frozen parameters. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_gradients(const gnnmg_model* model,
                                                                    gnnmg_tensor** gradients);
 
@@ -1748,79 +1645,68 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_gradients(const gnnmg_m
  * @param batch a mini-batch with features and as many layers as the model, on its device
  * @param training 1: apply dropout and keep the pass for gnnmg_model_backward()
  * @param logits [num_seeds, output_dim], a copy on the same device; may be NULL
- * @return ::GNNMG_ERR_NOT_FOUND without features; ::GNNMG_ERR_UNSUPPORTED for training on a sample
- *   without `transpose`; ::GNNMG_ERR_DEVICE_LOST */
+ * @return ::GNNMG_ERR_UNSUPPORTED for training on a sample without `transpose` */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_forward(gnnmg_model* model,
                                                           const gnnmg_batch* batch,
                                                           int32_t training, gnnmg_tensor** logits);
 
 /** Adds the gradient of the loss of the last training forward to the model's gradients. The loss is
  * the (weighted) sum over the labeled seeds, divided by the number (weight) of those of the whole
- * step: its sum over the mini-batches of a step on all ranks is the step's mean.
+ * step: summed over all mini-batches of a step it is the step's mean.
  * @param value this mini-batch's share of that mean; may be NULL
- * @return ::GNNMG_ERR_NOT_FOUND without labels, or without a forward since the parameters changed
- */
+ * @return ::GNNMG_ERR_NOT_FOUND without a forward since the parameters changed */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss,
                                                            double* value);
 
 /** gnnmg_model_backward() for a loss of the caller.
- * @param gradient of that loss with respect to the logits, [num_seeds, output_dim], in the model's
- *   type, on any device
- * @return ::GNNMG_ERR_NOT_FOUND without a forward since the parameters changed */
+ * @param gradient of that loss by the logits, [num_seeds, output_dim], in the model's type, on
+ *   any device
+ * @return as gnnmg_model_backward() */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_backward_from(gnnmg_model* model,
                                                                 const gnnmg_tensor* gradient);
 
-/** Exact metrics of one part of the split that is chosen now, with full neighborhoods.
- * @return ::GNNMG_ERR_INVALID_ARGUMENT for an empty part; ::GNNMG_ERR_NOT_FOUND without split,
- *   labels or features */
+/** Exact metrics of one part of the chosen split, with full neighborhoods.
+ * @return ::GNNMG_ERR_INVALID_ARGUMENT for an empty part */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_evaluate(gnnmg_model* model,
                                                            const gnnmg_dataset* dataset,
                                                            gnnmg_part part, gnnmg_metrics* metrics,
                                                            int64_t timeout_ms);
 
 /** Result of the model for every node, or with a readout every graph, with full neighborhoods,
- * layer
- * by layer.
- * @param rows [number of nodes or graphs, output_dim]
- * @return ::GNNMG_ERR_NOT_FOUND without features */
+ * layer by layer.
+ * @param rows [nodes or graphs, output_dim] */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed(gnnmg_model* model,
                                                         const gnnmg_dataset* dataset,
                                                         int32_t node_type, gnnmg_tensor** rows,
                                                         int64_t timeout_ms);
 
-/** gnnmg_model_embed() into a `.npy` file, whole or not at all. The rows are never in memory
- * together.
- * @param path the file, replaced if it exists
- * @return ::GNNMG_ERR_NOT_FOUND without features */
+/** gnnmg_model_embed() into a `.npy` file. The rows are never in memory together. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* model,
                                                                 const gnnmg_dataset* dataset,
                                                                 int32_t node_type, const char* path,
                                                                 int64_t timeout_ms);
 
-/** Writes the tensors under the keys of the model's framework, and all settings, so that
- * gnnmg_model_open() needs nothing else; whole or not at all. The settings are JSON in the metadata
- * of safetensors, or in a record of a `.pth` that torch.load() ignores. A folder gets
- * `model.safetensors` or `model.pth`, and `config.json` with the SHA-256 of the weights; it can be
- * opened at any moment, also while it is written again.
- * @param path the file, replaced if it exists; or a folder that exists, or a path that ends with
- *   "/"
- * @param settings "model_file"
- * @return ::GNNMG_ERR_NOT_FOUND if the folder of the file does not exist */
+/** Writes all settings, and the tensors under the keys of the model's framework, so that
+ * gnnmg_model_open() needs nothing else. The settings are JSON in the metadata of safetensors, or
+ * in a record of a `.pth` that torch.load() ignores. A folder gets `model.safetensors` or
+ * `model.pth`, and `config.json` with the SHA-256 of the weights; it can be opened at any moment,
+ * also while it is written again.
+ * @param path a file; or an existing folder, or a path that ends with "/"
+ * @param settings "model_file" */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path,
                                                        const char* settings, int64_t timeout_ms);
 
 /** Makes a model from a file of gnnmg_model_save() alone, with the same bits. Also opens the folder
- * of a checkpoint, with the weights that were trained last, and `best.safetensors` in it.
+ * of a checkpoint, with the weights trained last, and `best.safetensors` in it.
  * @param path a file, or a folder with `model.safetensors` or `model.pth`
- * @return ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_FORMAT for a file without settings, naming its first
- *   keys, or settings that do not fit its tensors; ::GNNMG_ERR_VERSION naming a setting of a later
- *   version; ::GNNMG_ERR_CHECKSUM or ::GNNMG_ERR_MISMATCH if `config.json` describes other weights;
- *   ::GNNMG_ERR_NAN and ::GNNMG_ERR_RANGE as gnnmg_model_load(); ::GNNMG_ERR_CANCELLED */
+ * @return ::GNNMG_ERR_FORMAT for a file without settings, naming its first keys, or
+ *   settings that do not fit its tensors; ::GNNMG_ERR_VERSION naming a setting of a later
+ *   version; ::GNNMG_ERR_CHECKSUM or ::GNNMG_ERR_MISMATCH if `config.json` describes other
+ *   weights; ::GNNMG_ERR_CANCELLED */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_open(const gnnmg_context* context,
                                                        const char* path, gnnmg_model** model);
 
-/** The settings of a model that are fields, with the values that were left to the data set;
- * gnnmg_model_get_settings() has all.
+/** Fields of a model's settings, with the values that were left to the data set.
  * @param config filled */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_get_config(const gnnmg_model* model,
                                                              gnnmg_model_config* config);
@@ -1835,21 +1721,18 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_get_settings(const gnnmg_model
  * framework, all or nothing. Extra prefixes of all keys, such as "module.", are ignored. If the
  * file has settings, those that results depend on must be equal to the model's; otherwise a warning
  * in the log says that they were not checked.
- * @param path a file, or a folder with `model.safetensors` or `model.pth`
+ * @param path as for gnnmg_model_open()
  * @param settings "model_file"
- * @return ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_FORMAT listing keys that are missing, unexpected or of
- *   another shape; ::GNNMG_ERR_MISMATCH listing settings that differ; ::GNNMG_ERR_VERSION and
- *   ::GNNMG_ERR_CHECKSUM as gnnmg_model_open(); ::GNNMG_ERR_NAN; ::GNNMG_ERR_RANGE for a number
- *   beyond the model's type, or a variance or count below 0 */
+ * @return ::GNNMG_ERR_FORMAT listing keys that are missing, unexpected or of another shape;
+ *   ::GNNMG_ERR_MISMATCH listing settings that differ; ::GNNMG_ERR_VERSION and ::GNNMG_ERR_CHECKSUM
+ *   as gnnmg_model_open(); ::GNNMG_ERR_RANGE for a number beyond the model's type, or a variance or
+ *   count below 0 */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path,
                                                        const char* settings, int64_t timeout_ms);
-
-/** @} */
 
 /* ============================================================================================= */
 /** @defgroup optimizer Optimizer
  * An optimizer is for custom loops; a trainer makes its own. */
-/** @{ */
 
 /** An optimizer of one model. */
 typedef struct gnnmg_optimizer gnnmg_optimizer;
@@ -1882,44 +1765,38 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_step(gnnmg_optimizer* opti
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_set_learning_rate(gnnmg_optimizer* optimizer,
                                                                         double rate);
 
-/** Current learning rate. */
+/** Learning rate. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_optimizer_learning_rate(const gnnmg_optimizer* optimizer, double* rate);
 
 /** Writes the state of the optimizer as that of PyTorch's optimizer, for the parameters of a file
- * of
- * gnnmg_model_save() with the same settings; whole or not at all.
- * @param path a `.pth`, replaced if it exists
+ * of gnnmg_model_save() with the same settings.
+ * @param path a `.pth`
  * @param settings "model_file"
- * @return ::GNNMG_ERR_NOT_FOUND if the folder does not exist; ::GNNMG_ERR_UNSUPPORTED naming a
- *   layer whose state cannot be converted to the other framework */
+ * @return ::GNNMG_ERR_UNSUPPORTED naming a layer whose state cannot be converted to the
+ *   other framework */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer* optimizer,
                                                            const char* path, const char* settings,
                                                            int64_t timeout_ms);
 
 /** Reads a state of gnnmg_optimizer_save() or `torch.save(optimizer.state_dict())`, also from a
- * file
- * of several objects such as a Lightning checkpoint; all or nothing. Rate and settings stay.
+ * file of several objects such as a Lightning checkpoint; all or nothing. Rate and settings stay.
  * @param settings "model_file"
- * @return ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_FORMAT listing missing, unexpected and misshapen
- *   entries; ::GNNMG_ERR_NAN; ::GNNMG_ERR_RANGE for a number of steps below 0;
- *   ::GNNMG_ERR_UNSUPPORTED if parameters have different numbers of steps, or as
- *   gnnmg_optimizer_save() */
+ * @return ::GNNMG_ERR_FORMAT listing missing, unexpected and misshapen entries; ::GNNMG_ERR_RANGE
+ *   for a number of steps below 0; ::GNNMG_ERR_UNSUPPORTED if parameters have different numbers of
+ *   steps, or as gnnmg_optimizer_save() */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_load(gnnmg_optimizer* optimizer,
                                                            const char* path, const char* settings,
                                                            int64_t timeout_ms);
 
-/** @} */
-
 /* ============================================================================================= */
 /** @defgroup comm Communicator
- * A communicator connects ranks; a handle is one rank's end. All ranks call the same operations in
- * the same order. Results are written only on success. After any failure but
+ * A communicator connects ranks; a handle is one rank's end. All ranks call the same operations
+ * in the same order. Results are written only on success. After any failure but
  * ::GNNMG_ERR_INVALID_ARGUMENT and ::GNNMG_ERR_BUSY it is unusable, and later calls give
  * ::GNNMG_ERR_ABORTED with the first cause. Operations can return ::GNNMG_ERR_TIMEOUT naming the
- * missing ranks, ::GNNMG_ERR_PEER_LOST, ::GNNMG_ERR_AUTH if a message was changed in transit, and
- * ::GNNMG_ERR_ABORTED. Values on GPUs pass through main memory; trainers use NCCL. */
-/** @{ */
+ * missing ranks, ::GNNMG_ERR_PEER_LOST, ::GNNMG_ERR_AUTH if a message was changed in transit,
+ * and ::GNNMG_ERR_ABORTED. Values on GPUs pass through main memory; trainers use NCCL. */
 
 /** One rank's end of a communicator. */
 typedef struct gnnmg_comm gnnmg_comm;
@@ -1939,22 +1816,22 @@ enum {
 typedef struct gnnmg_comm_config {
   uint32_t struct_size;
   int32_t padding0;
-  int64_t deadline_ms; /**< Time limit of an operation (::GNNMG_ERR_TIMEOUT); the shortest of all
-                          ranks applies. Default 30 000. */
-  int64_t join_ms; /**< Time to wait for processes to join, and to begin a collective call. Default
-                      300 000. */
-  int64_t heartbeat_ms;  /**< Interval between signs of life, 10 to 600 000; process 0's value
-                            applies. Default 500. */
+  int64_t deadline_ms;   /**< Limit of an operation; the shortest of all
+                              ranks applies. Default 30 000. */
+  int64_t join_ms;       /**< Limit for joining, and for the start of a
+                              collective call. Default 300 000. */
+  int64_t heartbeat_ms;  /**< Interval of signs of life, 10 to 600 000;
+                              process 0's applies. Default 500. */
   int32_t port;          /**< Port of process 0. */
   int32_t process_rank;  /**< Number of this process. */
-  int32_t num_processes; /**< Number of processes, 1 to 1024. Default 1. */
+  int32_t num_processes; /**< 1 to 1024. Default 1. */
   int32_t padding1;
 } gnnmg_comm_config;
 
-/** Makes a communicator among threads of this process, for custom loops: one handle per rank. A
- * failure to connect is an error of the first operation.
+/** Makes a communicator among threads of this process, for custom loops. A failure to connect is an
+ * error of the first operation.
  * @param world_size number of ranks, 1 to 256
- * @param comms one handle per rank, [world_size] */
+ * @param comms one handle per rank */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_group(const gnnmg_context* context,
                                                               int32_t world_size,
                                                               const gnnmg_comm_config* config,
@@ -1962,16 +1839,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_group(const gnnmg_contex
 
 /** Joins a job of several processes, with one rank per process. Process 0 listens at `host` until
  * all have joined. All prove that they know the token, and compare version and number of processes.
- * An address other than loopback needs a token. Call gnnmg_comm_shutdown() before the free;
- * otherwise the other processes are aborted.
  * @param host name or address of process 0's machine; NULL: "127.0.0.1"
- * @param network_interface whose address this process uses; NULL: the one on the route to process 0
- * @param token_file path of the job's secret, 32 to 1024 bytes in a file of mode 0600; NULL: none
+ * @param network_interface interface with this process's address; NULL: the one on the route to
+ *   process 0
+ * @param token_file NULL: none, for loopback only
  * @param config NULL: a job of this process alone
- * @return ::GNNMG_ERR_TIMEOUT naming the missing processes; ::GNNMG_ERR_MISMATCH, on every process,
- *   if versions, sizes or numbers conflict; ::GNNMG_ERR_AUTH for a missing, wrong or readable
- *   token, or a third party between two processes; ::GNNMG_ERR_UNAVAILABLE for an address that is
- *   not available; ::GNNMG_ERR_ABORTED if process 0 was canceled */
+ * @return ::GNNMG_ERR_MISMATCH, on every process, if versions, sizes or numbers conflict;
+ *   ::GNNMG_ERR_AUTH also for a third party between two processes; ::GNNMG_ERR_ABORTED if process 0
+ *   was canceled */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create(
     const gnnmg_context* context, const char* host, const char* network_interface,
     const char* token_file, const gnnmg_comm_config* config, gnnmg_comm** comm, int64_t timeout_ms);
@@ -1986,8 +1861,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_from_env(const gnnmg_con
                                                                  gnnmg_comm** comm,
                                                                  int64_t timeout_ms);
 
-/** Frees the handle. Without an earlier gnnmg_comm_shutdown() the other ranks are aborted. A job
- * continues while a trainer uses it. */
+/** Frees the handle; without gnnmg_comm_shutdown() the other ranks are aborted. A job continues
+ * while a trainer uses it. */
 GNNMG_API void gnnmg_comm_free(gnnmg_comm* comm);
 
 /** Rank of this end.
@@ -1999,8 +1874,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_rank(const gnnmg_comm* comm, in
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_world_size(const gnnmg_comm* comm, int32_t* size);
 
 /** Reduces the tensors of all ranks, element by element; every rank gets the same result.
- * @param tensor same shape and type on all ranks, writable; not bool
- * @param operation the reduction */
+ * @param tensor same shape and type on all ranks, writable; not bool */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_all_reduce(gnnmg_comm* comm, gnnmg_tensor* tensor,
                                                             gnnmg_reduce operation,
                                                             int64_t timeout_ms);
@@ -2013,23 +1887,21 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_broadcast(gnnmg_comm* comm, gnn
 
 /** Gives every rank the tensors of all ranks. Sizes may differ.
  * @param input tensor of this rank
- * @param outputs one tensor per rank, [world size], writable, with shape and type of that rank's
- *   input */
+ * @param outputs one writable tensor per rank, with shape and type of that rank's input */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_all_gather(gnnmg_comm* comm,
                                                             const gnnmg_tensor* input,
                                                             gnnmg_tensor* const* outputs,
                                                             int64_t timeout_ms);
 
 /** Sends one tensor to each rank and receives one from each. Sizes may differ.
- * @param inputs tensor for each rank, [world size]
- * @param outputs tensor from each rank, [world size], writable, with shape and type of its input
- *   there */
+ * @param inputs one tensor per rank
+ * @param outputs one writable tensor per rank, with shape and type of its input there */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_all_to_all(gnnmg_comm* comm,
                                                             const gnnmg_tensor* const* inputs,
                                                             gnnmg_tensor* const* outputs,
                                                             int64_t timeout_ms);
 
-/** Returns after all ranks have called it. */
+/** Waits until all ranks have called it. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_barrier(gnnmg_comm* comm, int64_t timeout_ms);
 
 /** Ends the running operation: ::GNNMG_ERR_CANCELLED on this rank, ::GNNMG_ERR_ABORTED on the
@@ -2041,12 +1913,9 @@ GNNMG_API void gnnmg_comm_cancel(gnnmg_comm* comm);
  * allowed, and the program may exit. */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int64_t timeout_ms);
 
-/** @} */
-
 /* ============================================================================================= */
 /** @defgroup parts Graphs in parts
  * Processes and servers share the parts that gnnmg_dataset_save_parts() wrote. */
-/** @{ */
 
 /** Source of the parts that other processes of a job have. */
 typedef int32_t gnnmg_parts_reading;
@@ -2054,78 +1923,74 @@ typedef int32_t gnnmg_parts_reading;
 /** Values of ::gnnmg_parts_reading. */
 enum {
   GNNMG_PARTS_READING_AUTO = 0,   /**< SHARED if every process finds all parts, else ASKED. */
-  GNNMG_PARTS_READING_SHARED = 1, /**< The folder; ::GNNMG_ERR_MISMATCH if a process does not find
-                                       all parts. */
-  GNNMG_PARTS_READING_ASKED = 2   /**< The processes that have them; processes that find the same
-                                       parts divide them. */
+  GNNMG_PARTS_READING_SHARED = 1, /**< The folder, which every process must find whole. */
+  GNNMG_PARTS_READING_ASKED = 2   /**< The processes that have them. Those that
+                                       find the same parts divide them. */
 };
 
-/** Settings of requests for parts elsewhere. The fields after `cache_bytes` are for
- * gnnmg_dataset_open_parts(). */
+/** Settings of requests for parts elsewhere. The fields after `cache_bytes` are
+ * for gnnmg_dataset_open_parts(). */
 typedef struct gnnmg_served_config {
   uint32_t struct_size;
-  int32_t max_in_flight; /**< Concurrent requests for rows to each part, 1 to 1024. Default 8. */
-  int64_t deadline_ms;   /**< Time limit of a request. Default 10000. */
-  size_t cache_bytes; /**< Bytes of cached rows of other parts, the hottest. Default: a tenth of all
-                         rows. */
+  int32_t max_in_flight;       /**< Concurrent requests to each part, 1 to 1024. Default 8. */
+  int64_t deadline_ms;         /**< Limit of a request. Default 10000. */
+  size_t cache_bytes;          /**< Cache of the hottest rows of other parts.
+                                    Default: a tenth of all rows. */
   gnnmg_parts_reading reading; /**< Source of other parts; equal on all processes. */
   int32_t insecure;            /**< 1: connect to other machines without TLS, with a warning. */
   int32_t port;                /**< Port of this process's server. Default: a free one. */
   int32_t padding0;
 } gnnmg_served_config;
 
-/** Opens this process's share of a graph in parts. In a job of several processes the call is
- * collective.
+/** Opens this process's share of a graph in parts; collective in a job of several processes. The
+ * guide on parts describes the rules.
  *
  * A process has the parts whose folders `part-0000`, ... it finds. If every process finds all, they
- * divide the parts and read rows of other parts from the folder. Otherwise each serves its parts to
- * the others (which needs libgnnmg_grpc.so), until all have freed their data sets or the job ends:
- * call gnnmg_comm_shutdown() after the last read. Connections to other machines need the job's
- * token, and TLS (options `tls_certificate`, `tls_key`, `tls_authority` of the context) or
- * `insecure`.
+ * divide the parts and read other rows from the folder. Otherwise each serves its parts to the
+ * others until all have freed their data sets or the job ends: call gnnmg_comm_shutdown() after the
+ * last read. Connections to other machines need the job's token, and TLS (options
+ * `tls_certificate`, `tls_key`, `tls_authority` of the context) or `insecure`.
  *
- * Mini-batches, exact evaluation, and weights of a deterministic trainer have the same bits as on
- * one machine, for any number of parts and processes. Dense features stay on disk; edges and sparse
- * features of own parts are in memory. Transforms, saving, exported edges, outgoing edges, and
- * exact results of models with norms over the rows of all edges are ::GNNMG_ERR_UNSUPPORTED.
- *
+ * Results have the same bits for any number of parts and processes. Transforms, saving,
+ * exported edges, outgoing edges, and exact results of models with norms over the rows of all
+ * edges are ::GNNMG_ERR_UNSUPPORTED.
  * @param comm job of the processes; NULL: this process has all parts
  * @param folder of gnnmg_dataset_save_parts(), or of gnnmg_dataset_save(): part 0 of 1
- * @return ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_CHECKSUM naming the file; in a
- *   job also ::GNNMG_ERR_MISMATCH for a part that no process has, or folders of different data;
- *   ::GNNMG_ERR_DEPENDENCY without the plug-in; ::GNNMG_ERR_AUTH for a certificate that others
- *   would refuse; ::GNNMG_ERR_INVALID_ARGUMENT for other machines without TLS;
- *   ::GNNMG_ERR_UNAVAILABLE for a port in use; ::GNNMG_ERR_TIMEOUT naming the processes that did
- *   not call; ::GNNMG_ERR_PEER_LOST; ::GNNMG_ERR_ABORTED. Later reads: ::GNNMG_ERR_PEER_LOST;
- *   ::GNNMG_ERR_TIMEOUT naming part and process */
+ * @return in a job: ::GNNMG_ERR_MISMATCH for a part that no process has, or folders of different
+ *   data; ::GNNMG_ERR_ABORTED */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open_parts(
     const gnnmg_context* context, const gnnmg_comm* comm, const char* folder,
     const gnnmg_served_config* config, gnnmg_dataset** dataset, int64_t timeout_ms);
 
-/** Opens the data set of graph servers, with all rows remote; see gnnmg_dataset_open_parts(). Needs
- * libgnnmg_grpc.so and no folder. Labels, splits and weights are copied into this process. Servers
- * may be restarted or replaced during an epoch.
+/** Opens the data set of graph servers, as gnnmg_dataset_open_parts() with all rows remote. Labels,
+ * splits and weights are copied. Servers may be restarted or replaced during an epoch.
  * @param addresses "graph-0:7300,graph-1:7300", or a name with several addresses
- * @param token_file path of the servers' token; NULL: they require none
- * @param settings "served": TLS, patience, second requests
- * @return ::GNNMG_ERR_DEPENDENCY without the plug-in; ::GNNMG_ERR_UNAVAILABLE or
- *   ::GNNMG_ERR_TIMEOUT naming the parts without a server; ::GNNMG_ERR_MISMATCH if servers have
- *   different data; ::GNNMG_ERR_AUTH for a wrong token or a certificate that is not accepted;
- *   ::GNNMG_ERR_PROTOCOL for a server without TLS; ::GNNMG_ERR_INVALID_ARGUMENT for another machine
- *   without TLS; ::GNNMG_ERR_NOT_FOUND or ::GNNMG_ERR_FORMAT naming a token or TLS file */
+ * @param token_file NULL: servers require none
+ * @param settings "served"
+ * @return ::GNNMG_ERR_MISMATCH if servers have different data; ::GNNMG_ERR_PROTOCOL for a server
+ *   without TLS */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_dataset_open_served(const gnnmg_context* context, const char* addresses,
                           const char* token_file, const gnnmg_served_config* config,
                           const char* settings, gnnmg_dataset** dataset, int64_t timeout_ms);
 
-/** @} */
-
 /* ============================================================================================= */
 /** @defgroup trainer Trainer
  * A trainer runs the whole loop over ranks: order, sampling, gradients, updates, evaluation, and
- * keeping the best weights. Each rank has a thread, a replica of the model and a loader; the ranks
- * of a process share graph and features. */
-/** @{ */
+ * keeping the best weights. Each rank has a thread, a replica of the model and a loader; the
+ * ranks of a process share graph and features.
+ *
+ * With a communicator among processes, all processes make a trainer, and these train one model
+ * together; ranks are numbered by process. Start, run, step, evaluate, embed, save and load are
+ * then collective: all processes make the same calls in the same order, for one trainer of a
+ * communicator at a time. The first call compares data and settings (::GNNMG_ERR_MISMATCH) and
+ * takes weights and position from process 0, which alone writes records and checkpoints. A
+ * failure on one process is ::GNNMG_ERR_ABORTED on the others, a lost one
+ * ::GNNMG_ERR_PEER_LOST, a late one ::GNNMG_ERR_TIMEOUT. Except after a lost process, the same
+ * calls on all processes continue.
+ *
+ * Ranks on GPUs exchange by NCCL. Processes that see the same GPUs divide them; all processes
+ * have GPUs, or none has. */
 
 /** A trainer. */
 typedef struct gnnmg_trainer gnnmg_trainer;
@@ -2133,54 +1998,55 @@ typedef struct gnnmg_trainer gnnmg_trainer;
 /** Settings of a trainer. */
 typedef struct gnnmg_trainer_config {
   uint32_t struct_size;
-  int32_t num_ranks;        /**< Ranks in this process, one thread each. Default: one per entry of
-                               `devices`, else one per GPU of this process's share, else one. */
-  int64_t num_epochs;       /**< Passes over the training part. Default 10. */
-  int64_t batch_size;       /**< Seeds per mini-batch. Default 1024. */
-  int64_t batches_per_step; /**< Mini-batches per step, all ranks together; equal numbers give equal
-                               steps for any number of ranks. Default: one per rank. */
-  gnnmg_loss loss;          /**< Loss function. */
-  gnnmg_optimizer_kind optimizer; /**< Kind of the optimizer. */
+  int32_t num_ranks;              /**< Ranks in this process, one thread each. Default:
+                                       one per entry of `devices`, else one per GPU of
+                                       this process's share, else one. */
+  int64_t num_epochs;             /**< Passes over the training part. Default 10. */
+  int64_t batch_size;             /**< Seeds per mini-batch. Default 1024. */
+  int64_t batches_per_step;       /**< Mini-batches per step, all ranks together; equal
+                                       numbers give equal steps for any number of
+                                       ranks. Default: one per rank. */
+  gnnmg_loss loss;                /**< Loss function. */
+  gnnmg_optimizer_kind optimizer; /**< Optimizer. */
   double learning_rate;           /**< Default 0.01. */
   double weight_decay;            /**< Weight decay, or L2 penalty. */
-  double clip_norm;               /**< Maximum 2-norm of all gradients together. Default: none. */
+  double clip_norm;               /**< Maximum 2-norm of all gradients. Default: none. */
   uint64_t seed;                  /**< Seed of order, draws and dropout. */
-  gnnmg_plan plan;                /**< Division of the ids among ranks. */
-  gnnmg_device_type device; /**< Device of the ranks. ::GNNMG_DEVICE_AUTO: GPUs if there is one per
-                               rank in all processes, else the CPU; the log says why. */
-  int64_t early_stop_patience; /**< Validations in a row without improvement before training ends.
-                                  Default: no end. */
-  int32_t
-      deterministic; /**< 1: strict mode: with equal `batches_per_step`, weights and metrics have
-                        the same bits for any number of ranks and threads, also after a resume, on
-                        one kind of CPU or GPU. Gradients are gathered and added in plan order. */
+  gnnmg_plan plan;                /**< Division among ranks. */
+  gnnmg_device_type device;       /**< ::GNNMG_DEVICE_AUTO: GPUs if there is one per rank in
+                                       all processes, else the CPU; the log says why. */
+  int64_t early_stop_patience;    /**< Validations without improvement before
+                                       the end. Default: no limit. */
+  int32_t deterministic;          /**< 1: strict mode: with equal `batches_per_step`, weights and
+                                       metrics have the same bits for any number of ranks and
+                                       threads, also after a resume, on one kind of CPU or GPU. */
   int32_t padding0;
 } gnnmg_trainer_config;
 
 /** Upper bound of the GPU memory of a training, in bytes, from fan-outs and degrees. */
 typedef struct gnnmg_memory_info {
   uint32_t struct_size;
-  int32_t fits;               /**< 1: `total_bytes` is at most `gpu_bytes`. */
-  size_t gpu_bytes;           /**< Memory of the GPU: as given, or free. */
-  size_t total_bytes;         /**< Sum, with the larger of step and evaluation. */
-  size_t graph_bytes;         /**< Graph. */
-  size_t feature_bytes;       /**< Feature rows, all or cached. */
-  size_t sampler_bytes;       /**< Buffers of samplers and mini-batches. */
-  size_t row_bytes;           /**< Gathered rows. */
-  size_t step_bytes;          /**< Forward and backward passes. */
-  size_t evaluation_bytes;    /**< Validation between epochs. */
-  size_t parameter_bytes;     /**< Weights, gradients, and the last valid weights. */
-  size_t optimizer_bytes;     /**< State of the optimizer. */
-  size_t communication_bytes; /**< Data for other ranks, and NCCL's buffers. */
-  size_t capture_bytes;       /**< Padded shapes; 0: mini-batches are not padded. */
-  size_t reserve_bytes; /**< Reserve for libraries: 1 GiB of a given GPU, up to 256 MiB of free
-                           memory. */
-  size_t pinned_bytes;  /**< Pinned main memory, once per process. */
-  int64_t num_cached;   /**< Cached rows. */
-  gnnmg_graph_placement graph_placement;     /**< Placement of the graph, not AUTO. */
-  gnnmg_feature_placement feature_placement; /**< Placement of the features, not AUTO. */
-  int32_t bounded; /**< 1: complete; 0: without steps, because a custom sampler's mini-batches have
-                      no bound. */
+  int32_t fits;                              /**< 1: `total_bytes` is at most `gpu_bytes`. */
+  size_t gpu_bytes;                          /**< Memory of the GPU: as given, or free. */
+  size_t total_bytes;                        /**< Sum, with the larger of step and evaluation. */
+  size_t graph_bytes;                        /**< Graph. */
+  size_t feature_bytes;                      /**< Feature rows, all or cached. */
+  size_t sampler_bytes;                      /**< Buffers of samplers and mini-batches. */
+  size_t row_bytes;                          /**< Gathered rows. */
+  size_t step_bytes;                         /**< Forward and backward passes. */
+  size_t evaluation_bytes;                   /**< Validation between epochs. */
+  size_t parameter_bytes;                    /**< Weights, gradients, last valid weights. */
+  size_t optimizer_bytes;                    /**< Optimizer state. */
+  size_t communication_bytes;                /**< Data for other ranks, and NCCL's buffers. */
+  size_t capture_bytes;                      /**< Padded shapes; 0: mini-batches are not padded. */
+  size_t reserve_bytes;                      /**< Reserve for libraries: 1 GiB of a given GPU,
+                                                  up to 256 MiB of free memory. */
+  size_t pinned_bytes;                       /**< Pinned main memory, once per process. */
+  int64_t num_cached;                        /**< Cached rows. */
+  gnnmg_graph_placement graph_placement;     /**< Placement, not AUTO. */
+  gnnmg_feature_placement feature_placement; /**< Placement, not AUTO. */
+  int32_t bounded;                           /**< 1: complete; 0: without steps, because a custom
+                                                  sampler's mini-batches have no bound. */
   int32_t padding;
 } gnnmg_memory_info;
 
@@ -2200,55 +2066,55 @@ enum {
  * the guide on GPUs tells how GPUs measure them. */
 typedef struct gnnmg_progress_info {
   uint32_t struct_size;
-  gnnmg_trainer_state state; /**< State of the trainer. */
+  gnnmg_trainer_state state; /**< State. */
   int64_t epoch;             /**< Epoch, from 0. */
   int64_t num_epochs;        /**< Number of epochs. */
   int64_t step;              /**< Steps done in the epoch. */
   int64_t num_steps;         /**< Steps of the epoch. */
-  int64_t seeds_done;        /**< Seeds of the epoch done on all ranks. */
-  double loss;               /**< Mean loss over the epoch so far. */
-  double accuracy;           /**< Mean accuracy over the epoch so far, as trained. */
+  int64_t seeds_done;        /**< Seeds done, all ranks together. */
+  double loss;               /**< Mean loss of the epoch so far. */
+  double accuracy;           /**< Mean accuracy of the epoch so far, as trained. */
   double seeds_per_second;   /**< Speed, all ranks together. */
   double elapsed_seconds;    /**< Time since the start. */
   double validation;         /**< Last validation, by `best_by`. */
   double best_validation;    /**< Best validation, by `best_by`. */
   int64_t best_epoch;        /**< Epoch of the best validation, or -1. */
   int32_t evaluating;        /**< 1: a validation is running. */
-  int32_t has_validation;    /**< 1: the three fields on validations are valid. */
-  double seconds;            /**< All of it, without validation. */
+  int32_t has_validation;    /**< 1: the three validation fields are valid. */
+  double seconds;            /**< Total, excluding validation. */
   double wait_seconds;       /**< Waiting for mini-batches. */
   double sample_seconds;     /**< Sampling, sum over loader threads. */
-  double gather_seconds;     /**< Gathering features, sum over loader threads. */
+  double gather_seconds;     /**< Gathering, sum over loader threads. */
   double compute_seconds;    /**< Forward and backward passes. */
-  double reduce_seconds;     /**< All-reduces, with waiting for other ranks. */
+  double reduce_seconds;     /**< All-reduces, including waits. */
   double optimizer_seconds;  /**< Updates. */
   double peer_wait_seconds;  /**< Waiting for slower ranks in all-reduces. */
-  gnnmg_device_type device;  /**< Device of this process's ranks. */
+  gnnmg_device_type device;  /**< Device of the ranks. */
   int32_t num_ranks;         /**< Ranks of this process. */
 } gnnmg_progress_info;
 
 /** Times of one rank, as in ::gnnmg_progress_info, and traffic of its GPU. */
 typedef struct gnnmg_rank_info {
   uint32_t struct_size;
-  int32_t rank;   /**< Number of the rank in the job. */
-  int32_t device; /**< Number of its GPU; -1: the CPU. */
+  int32_t rank;   /**< Number in the job. */
+  int32_t device; /**< GPU number; -1: the CPU. */
   int32_t padding;
-  int64_t epoch;            /**< Epoch of these numbers. */
-  int64_t num_steps;        /**< Complete steps of the epoch. */
-  double seconds;           /**< All of it, without validation. */
+  int64_t epoch;            /**< Epoch, from 0. */
+  int64_t num_steps;        /**< Complete steps. */
+  double seconds;           /**< Total, excluding validation. */
   double wait_seconds;      /**< Waiting for mini-batches. */
   double sample_seconds;    /**< Sampling, sum over loader threads. */
-  double gather_seconds;    /**< Gathering features, sum over loader threads. */
+  double gather_seconds;    /**< Gathering, sum over loader threads. */
   double compute_seconds;   /**< Forward and backward passes. */
-  double reduce_seconds;    /**< All-reduces, with waiting for other ranks. */
+  double reduce_seconds;    /**< All-reduces, including waits. */
   double optimizer_seconds; /**< Updates. */
   double peer_wait_seconds; /**< Waiting for slower ranks in all-reduces. */
-  int64_t bus_bytes;      /**< Bytes that its GPU read over the bus: mini-batches and feature rows,
-                             without edges of a pinned graph. */
-  int64_t num_rows;       /**< Rows that its GPU gathered, known at the end of the epoch. */
-  int64_t num_rows_there; /**< Rows of `num_rows` that were on the GPU. */
-  double idle_seconds;    /**< Idle time of the GPU's training queue, or of the rank's thread:
-                             `seconds` without passes, all-reduces and updates. */
+  int64_t bus_bytes;        /**< Bytes that its GPU read over the bus: mini-batches and
+                                 feature rows, without edges of a pinned graph. */
+  int64_t num_rows;         /**< Rows gathered by its GPU, known at the end of the epoch. */
+  int64_t num_rows_there;   /**< Rows gathered from the GPU's own memory. */
+  double idle_seconds;      /**< Idle time of the GPU's training queue, or of the rank's
+                                 thread: `seconds` without passes, all-reduces and updates. */
 } gnnmg_rank_info;
 
 /** Results of an epoch. Times are those of the first rank of this process; `validation_` fields
@@ -2258,63 +2124,63 @@ typedef struct gnnmg_epoch_info {
   int32_t evaluated;                   /**< 1: the `validation_` fields are valid. */
   int64_t epoch;                       /**< Epoch, from 0. */
   int64_t num_epochs;                  /**< Number of epochs. */
-  int64_t num_steps;                   /**< Steps of the epoch. */
+  int64_t num_steps;                   /**< Steps. */
   double train_loss;                   /**< Mean loss, as trained. */
   double train_accuracy;               /**< Mean accuracy, as trained. */
-  double learning_rate;                /**< Learning rate of the epoch. */
+  double learning_rate;                /**< Learning rate. */
   int64_t validation_count;            /**< Labeled rows or targets. */
   int64_t validation_correct;          /**< Correct predictions. */
   double validation_loss;              /**< Mean loss. */
   double validation_accuracy;          /**< Accuracy. */
   double validation_f1_micro;          /**< F1 over all decisions. */
-  double validation_f1_macro;          /**< Mean of the classes' F1. */
+  double validation_f1_macro;          /**< Mean F1 of the classes. */
   double validation_roc_auc;           /**< ROC-AUC. */
   double validation_average_precision; /**< Average precision. */
-  double validation_rmse;              /**< Root of the mean squared error. */
-  double validation_mae;               /**< Mean absolute error. */
-  double seconds;                      /**< Time of the epoch without its validation. */
-  double evaluation_seconds;           /**< Time of its validation. */
+  double validation_rmse;              /**< RMSE. */
+  double validation_mae;               /**< MAE. */
+  double seconds;                      /**< Total, excluding validation. */
+  double evaluation_seconds;           /**< Validation. */
   double seeds_per_second;             /**< Speed, all ranks together. */
   double wait_seconds;                 /**< Waiting for mini-batches. */
   double sample_seconds;               /**< Sampling, sum over loader threads. */
-  double gather_seconds;               /**< Gathering features, sum over loader threads. */
+  double gather_seconds;               /**< Gathering, sum over loader threads. */
   double compute_seconds;              /**< Forward and backward passes. */
-  double reduce_seconds;               /**< All-reduces, with waiting for other ranks. */
+  double reduce_seconds;               /**< All-reduces, including waits. */
   double optimizer_seconds;            /**< Updates. */
   double mean_busy_seconds;            /**< Time without all-reduces, mean over all ranks. */
   double most_busy_seconds;            /**< Time without all-reduces, slowest rank. */
   int32_t best;                        /**< 1: the best validation so far. */
-  int32_t slowest_rank;                /**< The slowest rank. */
+  int32_t slowest_rank;                /**< Slowest rank. */
   double peer_wait_seconds;            /**< Waiting for slower ranks in all-reduces. */
-  gnnmg_device_type device;            /**< Device of this process's ranks. */
+  gnnmg_device_type device;            /**< Device of the ranks. */
   int32_t num_ranks;                   /**< Ranks of this process. */
 } gnnmg_epoch_info;
 
 /** Called after each epoch, on every process that has registered one.
- * @return 0, or anything else to end training with ::GNNMG_ERR_CALLBACK */
+ * @return 0, or anything else to end training */
 typedef int32_t (*gnnmg_epoch_fn)(const gnnmg_epoch_info* epoch, void* user_data);
 
-/** A mini-batch for a ::gnnmg_loss_fn. Arrays are in main memory, row by row, and live for the
- * call. */
+/** A mini-batch for a ::gnnmg_loss_fn. Arrays are in main memory, row by row, and live for
+ * the call. */
 typedef struct gnnmg_loss_batch {
   uint32_t struct_size;
-  gnnmg_dtype dtype;      /**< f32 or f64, of `logits`, `targets` and `gradient`. */
+  gnnmg_dtype dtype;      /**< f32 or f64. */
   int64_t num_rows;       /**< Seeds: nodes or graphs. */
   int64_t num_columns;    /**< Outputs of the model. */
   const int64_t* seeds;   /**< Ids of the seeds, [num_rows]. */
   const void* logits;     /**< [num_rows, num_columns] */
-  const int64_t* classes; /**< Labels, [num_rows], -1 for none; NULL for other tasks. */
+  const int64_t* classes; /**< [num_rows], -1 for none; NULL for other tasks. */
   const void* targets;    /**< Labels of other tasks, [num_rows, num_columns], NaN for none. */
-  const double* weights;  /**< Weights of the labels, in their shape; 0 without a label. */
-  void*
-      gradient; /**< [num_rows, num_columns]: add the gradient of `loss` here; 0 before the call. */
-  double loss;  /**< Set to the sum of the weighted losses. */
-  double weight; /**< Divisor of `loss` and `gradient`, summed over all mini-batches of a step;
-                    before the call the sum of `weights`. */
+  const double* weights;  /**< Weights of the labels, in the same shape; 0 without a label. */
+  void* gradient;         /**< [num_rows, num_columns], 0 before the call:
+                                 add the gradient of `loss`. */
+  double loss;            /**< Set to the sum of the weighted losses. */
+  double weight;          /**< Divisor of `loss` and `gradient`, summed over all mini-batches of a
+                               step; before the call the sum of `weights`. */
 } gnnmg_loss_batch;
 
 /** A loss of the caller, which sets `gradient` and `loss`; see gnnmg_trainer_set_loss().
- * @return 0, or anything else to end training with ::GNNMG_ERR_CALLBACK */
+ * @return 0, or anything else to end training */
 typedef int32_t (*gnnmg_loss_fn)(gnnmg_loss_batch* batch, void* user_data);
 
 /** Format of a trainer's record. */
@@ -2327,25 +2193,12 @@ enum {
 };
 
 /** Makes a trainer. Objects that do not fit together are refused.
- *
- * With a communicator among processes, all processes make a trainer, and these train one model
- * together; ranks are numbered by process. Start, run, step, evaluate, embed, save and load are
- * then collective: all processes make the same calls in the same order, and one trainer of a
- * communicator works at a time. The first such call compares data and settings
- * (::GNNMG_ERR_MISMATCH names process and field) and takes weights and position from process 0,
- * which alone writes records and checkpoints. A failure on one process is ::GNNMG_ERR_ABORTED on
- * the others, a lost one ::GNNMG_ERR_PEER_LOST, a late one ::GNNMG_ERR_TIMEOUT. Except after a lost
- * process, the same calls on all processes continue.
- *
- * Ranks on GPUs exchange by NCCL. Processes that see the same GPUs of a machine divide them; all
- * processes have GPUs for their ranks, or none has.
- * @param model the model to train, in main memory; from GPUs its weights come back after each
- *   epoch, at checkpoints and at the end of a call
- * @param dataset a data set with features, labels and a split
- * @param sampler a sampler on its graph; NULL: fan-out 10 a layer, or whole graphs
- * @param comm NULL: this process alone; else of gnnmg_comm_create() or gnnmg_comm_create_from_env()
- * @return ::GNNMG_ERR_NOT_FOUND without features, labels or a split, or for an unknown GPU;
- *   ::GNNMG_ERR_DEPENDENCY without GPUs, with the reason; ::GNNMG_ERR_UNSUPPORTED for a
+ * @param model in main memory; from GPUs its weights come back after each epoch, at checkpoints and
+ *   at the end of a call
+ * @param dataset with features, labels and a split
+ * @param sampler on its graph; NULL: fan-out 10 a layer, or whole graphs
+ * @param comm of gnnmg_comm_create() or gnnmg_comm_create_from_env(); NULL: this process alone
+ * @return ::GNNMG_ERR_DEPENDENCY without GPUs, with the reason; ::GNNMG_ERR_UNSUPPORTED for a
  *   communicator among threads
  * @threading (c) for the model, (b) for the others */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
@@ -2356,8 +2209,7 @@ gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset, const gnn
 /** Frees the handle; cancels a running training. */
 GNNMG_API void gnnmg_trainer_free(gnnmg_trainer* trainer);
 
-/** Makes the trainer write the results of each epoch, from its next start on.
- * @param record format of the record
+/** Writes the results of each epoch, from the next start on.
  * @param path the file or folder; NULL: stop writing */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_record(gnnmg_trainer* trainer,
                                                                gnnmg_record record,
@@ -2366,27 +2218,23 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_record(gnnmg_trainer* tr
 /** Settings of gnnmg_trainer_set_checkpoints(). */
 typedef struct gnnmg_checkpoint_config {
   uint32_t struct_size;
-  int32_t keep;         /**< Latest checkpoints to keep, besides the best. Default 3. */
+  int32_t keep;         /**< Newest checkpoints to keep, besides the best. Default 3. */
   int64_t every_steps;  /**< Steps between checkpoints. */
   double every_seconds; /**< Seconds between checkpoints. */
 } gnnmg_checkpoint_config;
 
-/** Makes the trainer write checkpoints, from its next start on: after the given steps or seconds,
- * or
- * each epoch if neither is set, and at the end of training. Training pauses only for a copy in
- * memory; gnnmg_trainer_wait() returns after the last write. A failed write is an error of the next
- * step.
+/** Writes checkpoints, from the next start on: after the given steps or seconds, or each epoch if
+ * neither is set, and at the end of training. Training pauses only for a copy in memory;
+ * gnnmg_trainer_wait() returns after the last write. A failed write is an error of the next step.
  *
- * A checkpoint is a folder, written whole or not at all, with weights, optimizer, position and
- * SHA-256 sums; `latest` and `best` beside the checkpoints name one each. A folder belongs to the
- * training that began it: gnnmg_trainer_load() continues it, and the start of another is
- * ::GNNMG_ERR_MISMATCH.
+ * A checkpoint is a folder with weights, optimizer, position and SHA-256 sums; `latest` and `best`
+ * beside the checkpoints name one each. A folder belongs to the training that began it:
+ * gnnmg_trainer_load() continues it, and the start of another is ::GNNMG_ERR_MISMATCH.
  * @param folder made by the first write; NULL: no more checkpoints */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_checkpoints(
     gnnmg_trainer* trainer, const char* folder, const gnnmg_checkpoint_config* config);
 
 /** Writes a checkpoint now, between two steps.
- * @param path a folder that does not exist
  * @return ::GNNMG_ERR_NAN if a weight is not finite */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer, const char* path,
                                                          int64_t timeout_ms);
@@ -2396,22 +2244,20 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer,
  * settings of the plan (seed, batch size, order, loss, kind of optimizer, `best_by`) must equal the
  * saved ones; rates, schedule, epochs and ranks are the trainer's.
  * @param path a checkpoint, or a folder of checkpoints: the newest complete one is used
- * @return ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_CHECKSUM if none is complete; ::GNNMG_ERR_MISMATCH
- *   listing the differences; ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_RANGE for invalid contents;
- *   ::GNNMG_ERR_VERSION; ::GNNMG_ERR_NAN */
+ * @return ::GNNMG_ERR_CHECKSUM if none is complete; ::GNNMG_ERR_MISMATCH listing the
+ *   differences; ::GNNMG_ERR_VERSION */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_load(gnnmg_trainer* trainer, const char* path,
                                                          int64_t timeout_ms);
 
-/** Writes the state of the trainer's optimizer, as gnnmg_optimizer_save().
- * @param path a `.pth`, replaced if it exists
+/** gnnmg_optimizer_save() of the trainer's optimizer.
  * @param settings "model_file" */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save_optimizer(gnnmg_trainer* trainer,
                                                                    const char* path,
                                                                    const char* settings,
                                                                    int64_t timeout_ms);
 
-/** Reads the state of an optimizer, as gnnmg_optimizer_load(). The caller loads the weights that
- * belong to it.
+/** gnnmg_optimizer_load() into the trainer's optimizer. The caller loads the weights that belong
+ * to it.
  * @param settings "model_file" */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_load_optimizer(gnnmg_trainer* trainer,
                                                                    const char* path,
@@ -2419,9 +2265,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_load_optimizer(gnnmg_trainer
                                                                    int64_t timeout_ms);
 
 /** Replaces the loss of training by a function that is called once a mini-batch, one call at a
- * time,
- * on a thread that waits. Evaluations use the setting `loss`. All processes set a function, or
- * none.
+ * time, on a thread that waits. Evaluations use the setting `loss`. All processes set a function,
+ * or none.
  * @param trainer a trainer on the CPU that has not worked yet
  * @param function NULL: the setting `loss`
  * @return ::GNNMG_ERR_BUSY after the first work; ::GNNMG_ERR_UNSUPPORTED on GPUs */
@@ -2437,20 +2282,18 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_loss(gnnmg_trainer* trai
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_learning_rate(gnnmg_trainer* trainer,
                                                                       double rate);
 
-/** Starts the ranks on the remaining epochs and returns. The trainer holds its model until a wait
- * returns anything but ::GNNMG_PENDING.
+/** Starts the ranks on the remaining epochs and returns.
  * @param on_epoch called after each epoch, or NULL */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_start(gnnmg_trainer* trainer,
                                                           gnnmg_epoch_fn on_epoch, void* user_data,
                                                           gnnmg_release_fn release);
 
 /** Waits for the end of training and runs its callbacks. After an error the model has the weights
- * of
- * the last step of the first rank, or those last read from its lost GPU.
+ * of the last step of the first rank, or those last read from its lost GPU.
  * @return ::GNNMG_OK, also after gnnmg_trainer_stop(); ::GNNMG_ERR_CALLBACK; ::GNNMG_ERR_DIVERGED;
- *   ::GNNMG_ERR_TIMEOUT or ::GNNMG_ERR_PEER_LOST naming a rank; ::GNNMG_ERR_NO_MEMORY if a GPU is
- *   too small; ::GNNMG_ERR_UNSUPPORTED for a placement that is not possible;
- *   ::GNNMG_ERR_DEVICE_LOST naming rank and GPU */
+ *   ::GNNMG_ERR_TIMEOUT, ::GNNMG_ERR_PEER_LOST or ::GNNMG_ERR_DEVICE_LOST naming a rank;
+ *   ::GNNMG_ERR_NO_MEMORY if a GPU is too small; ::GNNMG_ERR_UNSUPPORTED for a placement that is
+ *   not possible */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_wait(gnnmg_trainer* trainer,
                                                          int64_t timeout_ms);
 
@@ -2483,28 +2326,24 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trai
                                                              int64_t timeout_ms);
 
 /** Result of the model for every node, with full neighborhoods, computed by all ranks. Every
- * process
- * gets all rows. With `deterministic` the bits are the same for any number of ranks.
- * @param rows [number of nodes, output_dim] in the model's type
+ * process gets all rows. With `deterministic` the bits are the same for any number of ranks.
+ * @param rows [nodes, output_dim] in the model's type
  * @return errors as gnnmg_trainer_wait() */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer, int32_t node_type,
                                                           gnnmg_tensor** rows, int64_t timeout_ms);
 
-/** gnnmg_trainer_embed() into a `.npy` file of process 0, whole or not at all. The rows are never
- * in
- * memory together.
- * @param path the file, replaced if it exists
- * @return as gnnmg_trainer_embed(); ::GNNMG_ERR_NOT_FOUND if the folder does not exist */
+/** gnnmg_trainer_embed() into a `.npy` file of process 0. The rows are never in memory together.
+ * @return as gnnmg_trainer_embed() */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_embed_to_file(gnnmg_trainer* trainer,
                                                                   int32_t node_type,
                                                                   const char* path,
                                                                   int64_t timeout_ms);
 
-/** Upper bound of the training's memory on a GPU, even without one. When ranks on GPUs begin, the
- * bound is compared with the free memory and reserved; if it does not fit, training ends with
- * ::GNNMG_ERR_NO_MEMORY and the list of parts.
+/** Upper bound of the training's memory on a GPU, even without one. Ranks on GPUs compare it with
+ * the free memory and reserve it when they begin, or end with ::GNNMG_ERR_NO_MEMORY and the list
+ * of parts.
  * @param gpu_bytes total memory of the GPU; 0: free memory of the first rank's GPU
- * @return with `gpu_bytes` 0 ::GNNMG_ERR_NOT_FOUND on the CPU, ::GNNMG_ERR_DEVICE_LOST */
+ * @return ::GNNMG_ERR_NOT_FOUND on the CPU with `gpu_bytes` 0 */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_memory_info(const gnnmg_trainer* trainer,
                                                                     size_t gpu_bytes,
                                                                     gnnmg_memory_info* info);
@@ -2516,7 +2355,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_progress(const gnnmg_trainer
 
 /** Times of one rank of this process in the running epoch, or in the previous one until its first
  * step is complete.
- * @return ::GNNMG_ERR_RANGE for an unknown index
+ * @param index number of the rank in this process
+ * @return ::GNNMG_ERR_NOT_FOUND after the last
  * @threading (a) */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_rank_info(const gnnmg_trainer* trainer,
                                                                   int64_t index,
@@ -2535,12 +2375,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_model(const gnnmg_traine
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_snapshot(const gnnmg_trainer* trainer,
                                                              gnnmg_model** model);
 
-/** @} */
-
 /* ============================================================================================= */
 /** @defgroup predictor Predictor
- * A trained model in use, by any number of threads. A predictor has its own copy of the weights. */
-/** @{ */
+ * A predictor uses a trained model from any number of threads. It has its own copy of
+ * the weights. */
 
 /** A model's weights over a data set, which never change. */
 typedef struct gnnmg_predictor gnnmg_predictor;
@@ -2550,43 +2388,42 @@ typedef int32_t gnnmg_output;
 
 /** Values of ::gnnmg_output. */
 enum {
-  GNNMG_OUTPUT_LOGITS = 0,        /**< Result of the model, or numbers of a regression: [num_ids,
-                                       output_dim]. */
-  GNNMG_OUTPUT_PROBABILITIES = 1, /**< One a class, with sum 1, or one a target: [num_ids,
-                                       output_dim]. */
-  GNNMG_OUTPUT_CLASSES = 2,   /**< Most likely class, i64 [num_ids]; for binary targets 0 or 1, i64
-                                 [num_ids, output_dim]. */
-  GNNMG_OUTPUT_EMBEDDINGS = 3 /**< Rows before the layer that gives the result: [num_ids,
-                                   embedding_dim]. */
+  GNNMG_OUTPUT_LOGITS = 0,        /**< Result of the model, or numbers of a
+                                       regression: [num_ids, output_dim]. */
+  GNNMG_OUTPUT_PROBABILITIES = 1, /**< One a class, with sum 1, or one a
+                                       target: [num_ids, output_dim]. */
+  GNNMG_OUTPUT_CLASSES = 2,       /**< Most likely class, i64 [num_ids]; for binary
+                                       targets 0 or 1, i64 [num_ids, output_dim]. */
+  GNNMG_OUTPUT_EMBEDDINGS = 3     /**< Rows before the layer that gives the
+                                       result: [num_ids, embedding_dim]. */
 };
 
 /** Facts about a predictor, and the times of its calls. */
 typedef struct gnnmg_predictor_info {
   uint32_t struct_size;
   gnnmg_dtype dtype;     /**< Type of logits, probabilities and embeddings. */
-  gnnmg_task task;       /**< Meaning of the results. */
+  gnnmg_task task;       /**< Task of the data set. */
   int32_t exact;         /**< 1: whole neighborhoods; 0: drawn. */
-  int64_t num_ids;       /**< Ids are 0 to `num_ids` - 1: nodes, or graphs. */
+  int64_t num_ids;       /**< Number of nodes, or graphs. */
   int64_t output_dim;    /**< Columns of logits and probabilities. */
-  int64_t classes_dim;   /**< Columns of classes; 0: there are none. */
-  int64_t embedding_dim; /**< Columns of embeddings; 0: the model has none. */
+  int64_t classes_dim;   /**< Columns of classes, or 0. */
+  int64_t embedding_dim; /**< Columns of embeddings, or 0. */
   int64_t num_calls;     /**< Answered calls. */
-  int64_t num_rows;      /**< Ids of these calls. */
-  double p50_seconds;    /**< Median time of a call, to 13 %. */
-  double p99_seconds;    /**< 99th percentile of the time of a call, to 13 %. */
+  int64_t num_rows;      /**< Ids of answered calls. */
+  double p50_seconds;    /**< Median time of a call, within 13 %. */
+  double p99_seconds;    /**< 99th percentile, within 13 %. */
 } gnnmg_predictor_info;
 
 /** Makes a predictor from a copy of a model's weights. Without the setting `fanouts` neighborhoods
- * are whole, and results are those of gnnmg_model_embed() up to rounding. With it they are those of
- * gnnmg_model_forward() on gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and
- * number 0, to the bit. If a norm takes all nodes together, this call computes all results.
- * @param model a model on any device
- * @param dataset a data set with the model's features; labels are not needed. Ids are its graphs if
- *   the model has a readout, else its nodes
- * @param settings "predictor"
- * @return ::GNNMG_ERR_NOT_FOUND without features; ::GNNMG_ERR_BUSY while a trainer holds the model
- *   (use gnnmg_trainer_snapshot()); ::GNNMG_ERR_UNSUPPORTED for a graph of several types;
- *   ::GNNMG_ERR_PEER_LOST naming a process that has parts of the graph */
+ * are whole, and results are those of gnnmg_model_embed() up to rounding. With it they are the bits
+ * of gnnmg_model_forward() on gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and
+ * number 0. If a norm takes all nodes together, this call computes all results.
+ * @param model on any device
+ * @param dataset with the model's features; labels are not needed. Ids are its graphs if the model
+ *   has a readout, else its nodes
+ * @return ::GNNMG_ERR_BUSY while a trainer holds the model (use gnnmg_trainer_snapshot());
+ *   ::GNNMG_ERR_UNSUPPORTED for a graph of several types; ::GNNMG_ERR_PEER_LOST naming a process
+ *   that has parts of the graph */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_predictor_create(const gnnmg_model* model,
                                                              const gnnmg_dataset* dataset,
                                                              const char* settings,
@@ -2595,12 +2432,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_predictor_create(const gnnmg_model* 
 /** Results for nodes or graphs, on the calling thread; a call of little work starts no other
  * threads. For all nodes gnnmg_model_embed() is faster.
  * @param ids in any order, with repetitions
- * @param output which result
+ * @param output kind of result
  * @param out one row per id, without gaps; may be NULL with `capacity` 0 to learn `needed`
  * @param capacity bytes of `out`; too few are ::GNNMG_ERR_INVALID_ARGUMENT
  * @param needed bytes of the result; may be NULL
- * @return ::GNNMG_ERR_RANGE naming an unknown id; ::GNNMG_ERR_UNSUPPORTED for an output that model
- *   or task does not have; ::GNNMG_ERR_CANCELLED; ::GNNMG_ERR_UNAVAILABLE for parts elsewhere */
+ * @return ::GNNMG_ERR_UNSUPPORTED for an output that model or task does not have;
+ *   ::GNNMG_ERR_CANCELLED; ::GNNMG_ERR_UNAVAILABLE for parts elsewhere */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_predictor_run(const gnnmg_predictor* predictor,
                                                           const int64_t* ids, int64_t num_ids,
                                                           gnnmg_output output, void* out,
@@ -2614,12 +2451,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_predictor_get_info(const gnnmg_predi
 /** Frees the handle. Running calls are answered. */
 GNNMG_API void gnnmg_predictor_free(gnnmg_predictor* predictor);
 
-/** @} */
-
 /** @defgroup server Graph server
- * A graph server gives parts of a graph to trainers on other machines. It only reads and keeps no
- * state of its clients. The program gnnmg-server has the same code and needs no LibTorch. */
-/** @{ */
+ * A graph server gives parts of a graph to trainers on other machines. It only reads and keeps
+ * no state of its clients. The program gnnmg-server has the same code and needs no LibTorch. */
 
 /** A server of parts. */
 typedef struct gnnmg_server gnnmg_server;
@@ -2630,45 +2464,42 @@ typedef struct gnnmg_server_config {
   int32_t threads;  /**< Threads that answer. Default: one per core. */
   int32_t insecure; /**< 1: listen to other machines without TLS, with a warning. */
   int32_t padding0;
-  int64_t drain_ms; /**< Time that a shutdown gives to running requests. Default 30 000. */
+  int64_t drain_ms; /**< Time for running requests at a shutdown. Default 30 000. */
 } gnnmg_server_config;
 
 /** State of a server, and its counts since the start. */
 typedef struct gnnmg_server_info {
   uint32_t struct_size;
-  int32_t port;           /**< Port; 0: the server does not listen. */
-  int32_t num_parts;      /**< Number of parts of the data. */
-  int32_t num_served;     /**< Number of served parts. */
+  int32_t port;           /**< Port; 0: not listening. */
+  int32_t num_parts;      /**< Parts of the data. */
+  int32_t num_served;     /**< Served parts. */
   int64_t num_clients;    /**< Clients with a request in the last minute. */
   int64_t num_questions;  /**< Requests running or waiting. */
   int64_t num_reads;      /**< Answered requests. */
-  int64_t received_bytes; /**< Bytes of the answered requests. */
+  int64_t received_bytes; /**< Bytes of answered requests. */
   int64_t sent_bytes;     /**< Bytes of the answers. */
-  int64_t num_refused;    /**< Requests refused because the client did not know the token. */
-  int64_t num_busy;       /**< Requests postponed because the client had too many. */
+  int64_t num_refused;    /**< Requests refused for lack of the token. */
+  int64_t num_busy;       /**< Requests postponed: the client had too many. */
   double p50_seconds;     /**< Median time of an answer, within 13 %. */
-  double p99_seconds;     /**< 99th percentile of the time of an answer, within 13 %. */
+  double p99_seconds;     /**< 99th percentile, within 13 %. */
 } gnnmg_server_info;
 
 /** Opens parts of a folder for serving. Edges and sparse features are read into memory; dense rows
  * are read on demand, and kept while half of the machine's memory is free.
- * @param folder of gnnmg_dataset_save_parts(), or of gnnmg_dataset_save(): part 0 of 1
+ * @param folder as for gnnmg_dataset_open_parts()
  * @param parts numbers of the parts to serve; NULL: all
  * @param address to listen at: "10.0.0.7:7300", "[::]:7300"; port 0: any
- * @param token_file path of the secret that clients must know, 32 to 1024 bytes in a file of mode
- *   0600; NULL: none, for loopback only
- * @return ::GNNMG_ERR_RANGE for an unknown part; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_FORMAT or
- *   ::GNNMG_ERR_CHECKSUM naming a file */
+ * @param token_file for clients too; NULL: none, for loopback only */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_server_create(const gnnmg_context* context, const char* folder, const int32_t* parts,
                     int64_t num_parts, const char* address, const char* token_file,
                     const gnnmg_server_config* config, gnnmg_server** server, int64_t timeout_ms);
 
-/** Makes server and clients authenticate each other by certificates, before gnnmg_server_start(),
- * which reads the files.
- * @param certificate path of the server's certificate, PEM
- * @param key path of its key, PEM
- * @param authority path of the certificate that signed the clients', PEM
+/** Makes server and clients authenticate each other by certificates in PEM files, which
+ * gnnmg_server_start() reads.
+ * @param certificate path of the server's certificate
+ * @param key path of its key
+ * @param authority path of the certificate that signed the clients'
  * @return ::GNNMG_ERR_BUSY after the start
  * @threading (b) */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_set_tls(gnnmg_server* server,
@@ -2676,11 +2507,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_set_tls(gnnmg_server* server,
                                                            const char* authority);
 
 /** Begins to listen. Threads of the server answer.
- * @return ::GNNMG_ERR_DEPENDENCY without gRPC; ::GNNMG_ERR_INVALID_ARGUMENT for an address that
- *   other machines can reach without a token, or with neither TLS nor `insecure`;
- *   ::GNNMG_ERR_UNAVAILABLE for an address that is not available; ::GNNMG_ERR_AUTH for a token file
- *   that others can read; ::GNNMG_ERR_NOT_FOUND or ::GNNMG_ERR_FORMAT naming a TLS file;
- *   ::GNNMG_ERR_BUSY after the start
+ * @return ::GNNMG_ERR_BUSY after the start
  * @threading (b) */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_start(gnnmg_server* server);
 
@@ -2690,17 +2517,14 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_get_info(const gnnmg_server* 
                                                             gnnmg_server_info* info);
 
 /** Ends the server in order: refuses new requests and answers the running ones. It cannot be
- * started
- * again.
+ * started again.
  * @return ::GNNMG_ERR_TIMEOUT if requests were aborted after `drain_ms`
  * @threading (b) */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_shutdown(gnnmg_server* server,
                                                             int64_t timeout_ms);
 
-/** Frees the handle. Without an earlier gnnmg_server_shutdown(), running requests are aborted. */
+/** Frees the handle; without gnnmg_server_shutdown() running requests are aborted. */
 GNNMG_API void gnnmg_server_free(gnnmg_server* server);
-
-/** @} */
 
 #ifdef __cplusplus
 }

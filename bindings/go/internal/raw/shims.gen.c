@@ -66,6 +66,22 @@ outcome shim_context_get_device_info(uintptr_t context, int64_t index, gnnmg_dev
   return r;
 }
 
+struct r_tensor_from_dlpack shim_tensor_from_dlpack(void* dlpack) {
+  struct r_tensor_from_dlpack r = {0};
+  gnnmg_tensor* tensor = NULL;
+  r.outcome = GNNMG_CALL(tensor_from_dlpack, dlpack, &tensor);
+  r.tensor = (uintptr_t)tensor;
+  return r;
+}
+
+struct r_tensor_to_dlpack shim_tensor_to_dlpack(uintptr_t tensor) {
+  struct r_tensor_to_dlpack r = {0};
+  struct DLManagedTensorVersioned* dlpack = NULL;
+  r.outcome = GNNMG_CALL(tensor_to_dlpack, (const gnnmg_tensor*)tensor, &dlpack);
+  r.dlpack = dlpack;
+  return r;
+}
+
 outcome shim_tensor_get_info(uintptr_t tensor, gnnmg_tensor_info* info) {
   outcome r = {0};
   r = GNNMG_CALL(tensor_get_info, (const gnnmg_tensor*)tensor, info);
@@ -90,7 +106,7 @@ struct r_graph_create shim_graph_create(uintptr_t context) {
   return r;
 }
 
-struct r_graph_create_from_coo shim_graph_create_from_coo(uintptr_t context, int64_t num_nodes, const void* sources, const void* targets, int32_t dtype, int64_t num_edges) {
+struct r_graph_create_from_coo shim_graph_create_from_coo(uintptr_t context, int64_t num_nodes, void* sources, void* targets, int32_t dtype, int64_t num_edges) {
   struct r_graph_create_from_coo r = {0};
   gnnmg_graph* graph = NULL;
   r.outcome = GNNMG_CALL(graph_create_from_coo, (const gnnmg_context*)context, num_nodes, sources, targets, dtype, num_edges, &graph);
@@ -114,13 +130,13 @@ struct r_graph_add_edge_type shim_graph_add_edge_type(uintptr_t graph, int32_t s
   return r;
 }
 
-outcome shim_graph_set_coo(uintptr_t graph, int32_t edge_type, const void* sources, const void* targets, int32_t dtype, int64_t num_edges) {
+outcome shim_graph_set_coo(uintptr_t graph, int32_t edge_type, void* sources, void* targets, int32_t dtype, int64_t num_edges) {
   outcome r = {0};
   r = GNNMG_CALL(graph_set_coo, (gnnmg_graph*)graph, edge_type, sources, targets, dtype, num_edges);
   return r;
 }
 
-outcome shim_graph_set_csc(uintptr_t graph, int32_t edge_type, const int64_t* indptr, const void* indices, const void* edge_ids, int32_t dtype, int64_t num_edges) {
+outcome shim_graph_set_csc(uintptr_t graph, int32_t edge_type, const int64_t* indptr, void* indices, void* edge_ids, int32_t dtype, int64_t num_edges) {
   outcome r = {0};
   r = GNNMG_CALL(graph_set_csc, (gnnmg_graph*)graph, edge_type, indptr, indices, edge_ids, dtype, num_edges);
   return r;
@@ -138,7 +154,7 @@ outcome shim_graph_import_csc(uintptr_t graph, int32_t edge_type, uintptr_t indp
   return r;
 }
 
-outcome shim_graph_set_node_tensor(uintptr_t graph, int32_t node_type, const char* name, const void* data, int32_t dtype, int32_t num_dims, const int64_t* shape) {
+outcome shim_graph_set_node_tensor(uintptr_t graph, int32_t node_type, const char* name, void* data, int32_t dtype, int32_t num_dims, const int64_t* shape) {
   outcome r = {0};
   r = GNNMG_CALL(graph_set_node_tensor, (gnnmg_graph*)graph, node_type, name, data, dtype, num_dims, shape);
   return r;
@@ -162,7 +178,7 @@ outcome shim_graph_import_node_csr(uintptr_t graph, int32_t node_type, const cha
   return r;
 }
 
-outcome shim_graph_set_edge_tensor(uintptr_t graph, int32_t edge_type, const char* name, const void* data, int32_t dtype, int32_t num_dims, const int64_t* shape) {
+outcome shim_graph_set_edge_tensor(uintptr_t graph, int32_t edge_type, const char* name, void* data, int32_t dtype, int32_t num_dims, const int64_t* shape) {
   outcome r = {0};
   r = GNNMG_CALL(graph_set_edge_tensor, (gnnmg_graph*)graph, edge_type, name, data, dtype, num_dims, shape);
   return r;
@@ -396,9 +412,11 @@ struct r_dataset_get_split_info shim_dataset_get_split_info(uintptr_t dataset, i
   return r;
 }
 
-outcome shim_dataset_set_split(uintptr_t dataset, const char* name, int32_t index) {
-  outcome r = {0};
-  r = GNNMG_CALL(dataset_set_split, (gnnmg_dataset*)dataset, name, index);
+struct r_dataset_select_split shim_dataset_select_split(uintptr_t dataset, const char* name, int32_t index) {
+  struct r_dataset_select_split r = {0};
+  gnnmg_dataset* selected = NULL;
+  r.outcome = GNNMG_CALL(dataset_select_split, (const gnnmg_dataset*)dataset, name, index, &selected);
+  r.selected = (uintptr_t)selected;
   return r;
 }
 

@@ -31,6 +31,12 @@ struct r_context_num_devices shim_context_num_devices(uintptr_t context);
 
 outcome shim_context_get_device_info(uintptr_t context, int64_t index, gnnmg_device_info* info);
 
+struct r_tensor_from_dlpack { outcome outcome; uintptr_t tensor; };
+struct r_tensor_from_dlpack shim_tensor_from_dlpack(void* dlpack);
+
+struct r_tensor_to_dlpack { outcome outcome; void* dlpack; };
+struct r_tensor_to_dlpack shim_tensor_to_dlpack(uintptr_t tensor);
+
 outcome shim_tensor_get_info(uintptr_t tensor, gnnmg_tensor_info* info);
 
 outcome shim_tensor_copy(uintptr_t context, uintptr_t from, uintptr_t to);
@@ -41,7 +47,7 @@ struct r_graph_create { outcome outcome; uintptr_t graph; };
 struct r_graph_create shim_graph_create(uintptr_t context);
 
 struct r_graph_create_from_coo { outcome outcome; uintptr_t graph; };
-struct r_graph_create_from_coo shim_graph_create_from_coo(uintptr_t context, int64_t num_nodes, const void* sources, const void* targets, int32_t dtype, int64_t num_edges);
+struct r_graph_create_from_coo shim_graph_create_from_coo(uintptr_t context, int64_t num_nodes, void* sources, void* targets, int32_t dtype, int64_t num_edges);
 
 void shim_graph_free(uintptr_t graph);
 
@@ -51,15 +57,15 @@ struct r_graph_add_node_type shim_graph_add_node_type(uintptr_t graph, const cha
 struct r_graph_add_edge_type { outcome outcome; int32_t edge_type; };
 struct r_graph_add_edge_type shim_graph_add_edge_type(uintptr_t graph, int32_t source_type, const char* name, int32_t target_type);
 
-outcome shim_graph_set_coo(uintptr_t graph, int32_t edge_type, const void* sources, const void* targets, int32_t dtype, int64_t num_edges);
+outcome shim_graph_set_coo(uintptr_t graph, int32_t edge_type, void* sources, void* targets, int32_t dtype, int64_t num_edges);
 
-outcome shim_graph_set_csc(uintptr_t graph, int32_t edge_type, const int64_t* indptr, const void* indices, const void* edge_ids, int32_t dtype, int64_t num_edges);
+outcome shim_graph_set_csc(uintptr_t graph, int32_t edge_type, const int64_t* indptr, void* indices, void* edge_ids, int32_t dtype, int64_t num_edges);
 
 outcome shim_graph_import_coo(uintptr_t graph, int32_t edge_type, uintptr_t sources, uintptr_t targets);
 
 outcome shim_graph_import_csc(uintptr_t graph, int32_t edge_type, uintptr_t indptr, uintptr_t indices, uintptr_t edge_ids);
 
-outcome shim_graph_set_node_tensor(uintptr_t graph, int32_t node_type, const char* name, const void* data, int32_t dtype, int32_t num_dims, const int64_t* shape);
+outcome shim_graph_set_node_tensor(uintptr_t graph, int32_t node_type, const char* name, void* data, int32_t dtype, int32_t num_dims, const int64_t* shape);
 
 outcome shim_graph_import_node_tensor(uintptr_t graph, int32_t node_type, const char* name, uintptr_t tensor);
 
@@ -67,7 +73,7 @@ outcome shim_graph_set_node_csr(uintptr_t graph, int32_t node_type, const char* 
 
 outcome shim_graph_import_node_csr(uintptr_t graph, int32_t node_type, const char* name, int64_t num_columns, uintptr_t indptr, uintptr_t indices, uintptr_t values);
 
-outcome shim_graph_set_edge_tensor(uintptr_t graph, int32_t edge_type, const char* name, const void* data, int32_t dtype, int32_t num_dims, const int64_t* shape);
+outcome shim_graph_set_edge_tensor(uintptr_t graph, int32_t edge_type, const char* name, void* data, int32_t dtype, int32_t num_dims, const int64_t* shape);
 
 outcome shim_graph_import_edge_tensor(uintptr_t graph, int32_t edge_type, const char* name, uintptr_t tensor);
 
@@ -158,7 +164,8 @@ struct r_dataset_get_graph shim_dataset_get_graph(uintptr_t dataset, int64_t ind
 struct r_dataset_get_split_info { outcome outcome; const char* name; };
 struct r_dataset_get_split_info shim_dataset_get_split_info(uintptr_t dataset, int64_t position, gnnmg_split_info* info);
 
-outcome shim_dataset_set_split(uintptr_t dataset, const char* name, int32_t index);
+struct r_dataset_select_split { outcome outcome; uintptr_t selected; };
+struct r_dataset_select_split shim_dataset_select_split(uintptr_t dataset, const char* name, int32_t index);
 
 outcome shim_dataset_add_split(uintptr_t dataset, const char* name, const int64_t* train, int64_t num_train, const int64_t* validation, int64_t num_validation, const int64_t* test, int64_t num_test);
 

@@ -17,6 +17,8 @@
   X(context_num_devices) \
   X(context_get_device_info) \
   X(tensor_create) \
+  X(tensor_from_dlpack) \
+  X(tensor_to_dlpack) \
   X(tensor_get_info) \
   X(tensor_copy) \
   X(tensor_free) \
@@ -66,7 +68,7 @@
   X(dataset_get_names) \
   X(dataset_get_graph) \
   X(dataset_get_split_info) \
-  X(dataset_set_split) \
+  X(dataset_select_split) \
   X(dataset_add_split) \
   X(dataset_add_random_split) \
   X(dataset_add_folds) \

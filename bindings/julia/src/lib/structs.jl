@@ -2,6 +2,7 @@
 
 mutable struct gnnmg_context end
 mutable struct gnnmg_tensor end
+mutable struct DLManagedTensorVersioned end
 mutable struct gnnmg_graph end
 mutable struct gnnmg_dataset end
 mutable struct gnnmg_sampler end

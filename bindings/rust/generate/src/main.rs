@@ -5,7 +5,8 @@
 //! `cargo run -p gnnmg-generate [-- --check]`
 //!
 //! `--reached <file>` lists the functions of the header that are missing in the file: tests built
-//! with `--cfg gnnmg_reach` write it, one name per line.
+//! with `--cfg gnnmg_reach` write it, one name per line. A path alone is the folder of the crates, if it
+//! is another than this one.
 
 mod header;
 mod safe;
@@ -19,16 +20,17 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let check = arguments.iter().any(|argument| argument == "--check");
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let crates = here.parent().expect("the crate lies in a folder");
-    let header = crates.join("../../include/gnnmg.h");
-    let list = crates.join("../settings.json");
-
+    let here = here.parent().expect("the crate lies in a folder");
     if let [option, file] = arguments.as_slice() {
         if option == "--reached" {
-            let raw = read(&crates.join("gnnmg-sys/src/bindings.rs"));
+            let raw = read(&here.join("gnnmg-sys/src/bindings.rs"));
             return reached(&raw, Path::new(file));
         }
     }
+    let folder = arguments.iter().find(|argument| *argument != "--check");
+    let crates = folder.map_or(here, Path::new);
+    let header = crates.join("../../include/gnnmg.h");
+    let list = crates.join("../settings.json");
     let raw = header::bindings(&header);
     let items = safe::Items::parse(&raw);
     let files = [

@@ -18,9 +18,9 @@ pub const GNNMG_ERR_INVALID_ARGUMENT: gnnmg_status = -1;
 pub const GNNMG_ERR_HANDLE: gnnmg_status = -2;
 /// Another call holds the object.
 pub const GNNMG_ERR_BUSY: gnnmg_status = -3;
-/// Header, struct or file of another version.
+/// Another version of header, struct or file.
 pub const GNNMG_ERR_VERSION: gnnmg_status = -4;
-/// No such file, name, key or index.
+/// No such file, name, key, index or number.
 pub const GNNMG_ERR_NOT_FOUND: gnnmg_status = -5;
 /// Reading or writing failed; the text has errno.
 pub const GNNMG_ERR_IO: gnnmg_status = -6;
@@ -28,7 +28,7 @@ pub const GNNMG_ERR_IO: gnnmg_status = -6;
 pub const GNNMG_ERR_FORMAT: gnnmg_status = -7;
 /// A file has changed since it was written.
 pub const GNNMG_ERR_CHECKSUM: gnnmg_status = -8;
-/// An id or number is out of range.
+/// An id or value in data is out of range.
 pub const GNNMG_ERR_RANGE: gnnmg_status = -9;
 /// Data is NaN or infinite.
 pub const GNNMG_ERR_NAN: gnnmg_status = -10;
@@ -36,47 +36,47 @@ pub const GNNMG_ERR_NAN: gnnmg_status = -10;
 pub const GNNMG_ERR_DIVERGED: gnnmg_status = -11;
 /// Not enough memory; the object stays usable.
 pub const GNNMG_ERR_NO_MEMORY: gnnmg_status = -12;
-/// A library or driver is missing or has another version.
+/// A missing library or driver, or another version.
 pub const GNNMG_ERR_DEPENDENCY: gnnmg_status = -13;
-/// The library does not support this.
+/// Not supported.
 pub const GNNMG_ERR_UNSUPPORTED: gnnmg_status = -14;
 /// A device has failed and stays failed.
 pub const GNNMG_ERR_DEVICE_LOST: gnnmg_status = -15;
 /// A configured deadline passed.
 pub const GNNMG_ERR_TIMEOUT: gnnmg_status = -16;
-/// Another rank or server is lost; the text names it.
+/// Another rank or server is lost.
 pub const GNNMG_ERR_PEER_LOST: gnnmg_status = -17;
-/// Another rank failed or stopped; the text has the cause.
+/// Another rank failed or stopped.
 pub const GNNMG_ERR_ABORTED: gnnmg_status = -18;
 /// Ranks, or settings and stored data, do not match.
 pub const GNNMG_ERR_MISMATCH: gnnmg_status = -19;
-/// A server, port or GPU cannot be had.
+/// A server, port or GPU is not available.
 pub const GNNMG_ERR_UNAVAILABLE: gnnmg_status = -20;
-/** A token or certificate is not accepted, or a message was changed in
-transit.*/
+/** A token or certificate is not accepted, or a
+message was changed in transit.*/
 pub const GNNMG_ERR_AUTH: gnnmg_status = -21;
 /// A peer sent an invalid message.
 pub const GNNMG_ERR_PROTOCOL: gnnmg_status = -22;
-/// The caller canceled the work.
+/// The caller canceled.
 pub const GNNMG_ERR_CANCELLED: gnnmg_status = -23;
 /// A callback returned non-zero.
 pub const GNNMG_ERR_CALLBACK: gnnmg_status = -24;
-/// This process is a fork of the one that used the library.
+/// The library was in use before a fork.
 pub const GNNMG_ERR_FORKED: gnnmg_status = -25;
 /// A fault of the library; please report the text.
 pub const GNNMG_ERR_INTERNAL: gnnmg_status = -26;
-/// Facts about the last error of the calling thread; see gnnmg_last_error_info().
+/// Facts about the last error of a thread.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_error_info {
     pub struct_size: u32,
-    /// Status of the failed call; `GNNMG_OK` if none failed yet.
+    /// Status of that call; `GNNMG_OK` without an error.
     pub status: gnnmg_status,
     /// The failed rank, or -1.
     pub rank: i32,
     /// errno of a failed system call, or 0.
     pub system_error: i32,
-    /// Start of gnnmg_last_error(), cut between characters.
+    /// Start of gnnmg_last_error().
     pub text: [::core::ffi::c_char; 1024usize],
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -101,7 +101,7 @@ const _: () = {
         "Offset of field: gnnmg_error_info::text",
     ][::core::mem::offset_of!(gnnmg_error_info, text) - 16usize];
 };
-/// Releases the `user_data` of a callback. Called exactly once.
+/// Releases the `user_data` of a callback.
 pub type gnnmg_release_fn = ::core::option::Option<
     unsafe extern "C" fn(user_data: *mut ::core::ffi::c_void),
 >;
@@ -115,14 +115,14 @@ pub struct gnnmg_context {
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_context_config {
     pub struct_size: u32,
-    /** Threads for reading, sampling and evaluation, with the caller. Default:
-one per core.*/
+    /** Threads for reading, sampling and evaluation, with
+the caller's. Default: one per core.*/
     pub num_threads: i32,
-    /** Messages that the queue holds; new ones replace the oldest. Default
-1024.*/
+    /** Messages in the queue; new ones replace
+the oldest. Default 1024.*/
     pub log_capacity: i64,
-    /** Bytes of graphs, samples, mini-batches and result rows, without
-LibTorch's. Default: no limit.*/
+    /** Bytes of graphs, samples, mini-batches and result rows,
+without LibTorch's. Default: no limit.*/
     pub memory_limit: usize,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -151,15 +151,15 @@ const _: () = {
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_context_info {
     pub struct_size: u32,
-    /// Threads in use, including the calling thread.
+    /// Threads, with the caller's.
     pub num_threads: i32,
-    /// Cores that this process may use.
+    /// Cores of this process.
     pub num_cores: i32,
-    /// Version of LibTorch in the form of `GNNMG_VERSION`.
+    /// LibTorch's version, in the form of `GNNMG_VERSION`.
     pub torch_version: i32,
-    /// Configured limit in bytes; 0: no limit.
+    /// Limit in bytes; 0: none.
     pub memory_limit: usize,
-    /// Bytes of the limit in use.
+    /// Bytes in use.
     pub memory_used: usize,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -189,23 +189,23 @@ const _: () = {
         "Offset of field: gnnmg_context_info::memory_used",
     ][::core::mem::offset_of!(gnnmg_context_info, memory_used) - 24usize];
 };
-/// A setting; see gnnmg_setting_get_info(). The texts are constants.
+/// A setting, in constant texts.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_setting_info {
     pub struct_size: u32,
-    /// 1: a field of the config has it too.
+    /// 1: also a field of the config.
     pub is_field: i32,
-    /// Name: "heads".
+    /// Name, such as "heads".
     pub name: *const ::core::ffi::c_char,
     /** "flag", "integer", "number", "choice", "text", or "integers" and
 "choices" for lists.*/
     pub type_: *const ::core::ffi::c_char,
-    /// Value if it is not given: "1".
+    /// Default, such as "1".
     pub default_value: *const ::core::ffi::c_char,
     /// Range or choices: "1 to 64".
     pub values: *const ::core::ffi::c_char,
-    /// Effect, one line or more.
+    /// Effect.
     pub help: *const ::core::ffi::c_char,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -248,16 +248,16 @@ pub const GNNMG_LOG_INFO: gnnmg_log_level = 1;
 pub const GNNMG_LOG_WARNING: gnnmg_log_level = 2;
 /// Failure in the background.
 pub const GNNMG_LOG_ERROR: gnnmg_log_level = 3;
-/// One message; gnnmg_log_next() returns its text separately.
+/// One message, without its text.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_log_info {
     pub struct_size: u32,
     /// Severity.
     pub level: gnnmg_log_level,
-    /// Time, nanoseconds since 1970 UTC.
+    /// Nanoseconds since 1970 UTC.
     pub unix_time_ns: i64,
-    /// Messages lost before this one because the queue was full.
+    /// Messages lost before this one in a full queue.
     pub dropped_before: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -277,43 +277,43 @@ const _: () = {
         "Offset of field: gnnmg_log_info::dropped_before",
     ][::core::mem::offset_of!(gnnmg_log_info, dropped_before) - 16usize];
 };
-/// Kind of a device, with DLPack's numbers.
+/// Kind of a device, as in DLPack.
 pub type gnnmg_device_type = i32;
 /// GPUs if there are enough of them, else the CPU.
 pub const GNNMG_DEVICE_AUTO: gnnmg_device_type = 0;
 /// CPU and main memory.
 pub const GNNMG_DEVICE_CPU: gnnmg_device_type = 1;
-/// GPUs, each with its own memory.
+/// GPUs.
 pub const GNNMG_DEVICE_CUDA: gnnmg_device_type = 2;
 /// Memory from which GPUs read the graph.
 pub type gnnmg_graph_placement = i32;
-/** DEVICE if the graph takes at most 40 % of free GPU memory,
-else PINNED, else HOST.*/
+/** DEVICE if the graph takes at most 40 % of free
+GPU memory, else PINNED, else HOST.*/
 pub const GNNMG_GRAPH_PLACEMENT_AUTO: gnnmg_graph_placement = 0;
-/// A copy in the memory of each GPU.
+/// A copy in each GPU's memory.
 pub const GNNMG_GRAPH_PLACEMENT_DEVICE: gnnmg_graph_placement = 1;
-/// One copy in pinned main memory; GPUs sample from it.
+/// One copy in pinned main memory.
 pub const GNNMG_GRAPH_PLACEMENT_PINNED: gnnmg_graph_placement = 2;
-/** Main memory; the loader's threads sample. Custom samplers and
-whole graphs need this.*/
+/** Main memory; loader threads sample. For
+custom samplers and whole graphs.*/
 pub const GNNMG_GRAPH_PLACEMENT_HOST: gnnmg_graph_placement = 3;
 /// Memory from which GPUs read rows of features.
 pub type gnnmg_feature_placement = i32;
-/** DEVICE if the features take at most 60 % of free GPU
-memory, else CACHED, PINNED or HOST.*/
+/** DEVICE if the features take at most 60 % of free
+GPU memory, else CACHED, PINNED or HOST.*/
 pub const GNNMG_FEATURE_PLACEMENT_AUTO: gnnmg_feature_placement = 0;
-/// A copy in the memory of each GPU.
+/// A copy in each GPU's memory.
 pub const GNNMG_FEATURE_PLACEMENT_DEVICE: gnnmg_feature_placement = 1;
-/// One copy in pinned main memory; GPUs read it.
+/// One copy in pinned main memory.
 pub const GNNMG_FEATURE_PLACEMENT_PINNED: gnnmg_feature_placement = 2;
-/** PINNED, with the hottest rows also in the memory of each
-GPU.*/
+/** PINNED, with the hottest rows also
+in each GPU's memory.*/
 pub const GNNMG_FEATURE_PLACEMENT_CACHED: gnnmg_feature_placement = 3;
-/** Main memory; the loader's threads gather. Sparse rows and
-mapped files need this.*/
+/** Main memory; loader threads gather. For
+sparse rows and mapped files.*/
 pub const GNNMG_FEATURE_PLACEMENT_HOST: gnnmg_feature_placement = 4;
-/** CACHED, with different rows on each GPU of a trainer; GPUs
-read each other.*/
+/** CACHED, with different rows on each GPU of a
+trainer; GPUs read each other.*/
 pub const GNNMG_FEATURE_PLACEMENT_SPLIT: gnnmg_feature_placement = 5;
 /// Facts about a GPU.
 #[repr(C)]
@@ -322,13 +322,13 @@ pub struct gnnmg_device_info {
     pub struct_size: u32,
     /// `GNNMG_DEVICE_CUDA`.
     pub device_type: gnnmg_device_type,
-    /// Product name: "NVIDIA H100 80GB HBM3".
+    /// Such as "NVIDIA H100 80GB HBM3".
     pub name: [::core::ffi::c_char; 128usize],
     /// PCI address, equal in every process: "0000:19:00.0".
     pub bus_id: [::core::ffi::c_char; 16usize],
     /// Bytes.
     pub total_memory: usize,
-    /// Bytes that no program uses now.
+    /// Bytes unused now.
     pub free_memory: usize,
     /// Compute capability: 9 of 9.0.
     pub capability_major: i32,
@@ -389,11 +389,14 @@ const _: () = {
 };
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct gnnmg_tensor {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct DLManagedTensorVersioned {
     _unused: [u8; 0],
 }
-/// DLPack's tensor, declared in dlpack.h (version 1.0 and later).
-pub type gnnmg_tensor = DLManagedTensorVersioned;
 /// Type of the elements of an array.
 pub type gnnmg_dtype = i32;
 /// float
@@ -421,13 +424,13 @@ pub struct gnnmg_tensor_info {
     pub dtype: gnnmg_dtype,
     /// DLPack's number: 1 is main memory, 2 a GPU.
     pub device_type: i32,
-    /// Number of the device.
+    /// Device number.
     pub device_index: i32,
     /// Entries of `shape`.
     pub num_dims: i32,
     /// 1: do not write.
     pub read_only: i32,
-    /// Size of each dimension, then zeros.
+    /// Sizes, then zeros.
     pub shape: [i64; 4usize],
     /// Product of the shape.
     pub num_elements: i64,
@@ -475,13 +478,13 @@ pub struct gnnmg_graph {
 }
 /// Operation of gnnmg_graph_create_transformed().
 pub type gnnmg_transform = i32;
-/** Appends (v, u) for each (u, v) with u != v, in edge
-order; keeps duplicates.*/
+/** Appends (v, u) for each (u, v) with
+u != v, in edge order.*/
 pub const GNNMG_TRANSFORM_ADD_REVERSE_EDGES: gnnmg_transform = 0;
 /// Adds reverse edges, then keeps one of equal edges.
 pub const GNNMG_TRANSFORM_TO_UNDIRECTED: gnnmg_transform = 1;
-/** Keeps the first of equal edges, sorted by target, then
-source.*/
+/** Keeps the first of equal edges,
+sorted by target, then source.*/
 pub const GNNMG_TRANSFORM_COALESCE: gnnmg_transform = 2;
 /// Removes (v, v).
 pub const GNNMG_TRANSFORM_REMOVE_SELF_LOOPS: gnnmg_transform = 3;
@@ -489,35 +492,32 @@ pub const GNNMG_TRANSFORM_REMOVE_SELF_LOOPS: gnnmg_transform = 3;
 pub const GNNMG_TRANSFORM_ADD_SELF_LOOPS: gnnmg_transform = 4;
 /// Appends (v, v) to nodes that have none.
 pub const GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS: gnnmg_transform = 5;
-/** Keeps the nodes and no edges: a model then learns from
-features only.*/
+/// Keeps only the nodes.
 pub const GNNMG_TRANSFORM_REMOVE_EDGES: gnnmg_transform = 6;
-/** Replaces (u, v) by (v, u), in the same order: messages flow
-the other way.*/
+/// Replaces (u, v) by (v, u), in the same order.
 pub const GNNMG_TRANSFORM_REVERSE_EDGES: gnnmg_transform = 7;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_dataset {
     _unused: [u8; 0],
 }
-/// Meaning of the labels.
+/// Meaning of the labels, for N nodes or graphs.
 pub type gnnmg_task = i32;
 /// No labels.
 pub const GNNMG_TASK_NONE: gnnmg_task = 0;
-/// One class per node or graph: i64 \[N\], -1 for no label.
+/// One class: i64 \[N\], -1 for no label.
 pub const GNNMG_TASK_MULTICLASS: gnnmg_task = 1;
-/** Yes or no, for one or more targets: f32 \[N, T\], NaN for no
-label.*/
+/// Yes or no, for T targets: f32 \[N, T\], NaN for no label.
 pub const GNNMG_TASK_BINARY: gnnmg_task = 2;
 /// Numbers: f32 \[N, T\], NaN for no label.
 pub const GNNMG_TASK_REGRESSION: gnnmg_task = 3;
 /// Part of a split.
 pub type gnnmg_part = i32;
-/// Ids to train on.
+/// Training.
 pub const GNNMG_PART_TRAIN: gnnmg_part = 0;
-/// Ids that select the best epoch.
+/// Selection of the best epoch.
 pub const GNNMG_PART_VALIDATION: gnnmg_part = 1;
-/// Ids that measure the result.
+/// Measuring the result.
 pub const GNNMG_PART_TEST: gnnmg_part = 2;
 /// Facts about a data set.
 #[repr(C)]
@@ -532,11 +532,11 @@ pub struct gnnmg_dataset_info {
     pub num_nodes: i64,
     /// Edges of all graphs.
     pub num_edges: i64,
-    /// Columns of the features; 0: none.
+    /// Columns of the features, or 0.
     pub feature_dim: i64,
     /// Classes, or targets of other tasks; 0 without labels.
     pub num_classes: i64,
-    /// Splits of all names together.
+    /// Number of splits.
     pub num_splits: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -572,18 +572,18 @@ const _: () = {
         "Offset of field: gnnmg_dataset_info::num_splits",
     ][::core::mem::offset_of!(gnnmg_dataset_info, num_splits) - 48usize];
 };
-/// Facts about one split.
+/// Sizes of one split.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_split_info {
     pub struct_size: u32,
     /// Index among the splits of the same name.
     pub index: i32,
-    /// Number of training ids.
+    /// Training ids.
     pub num_train: i64,
-    /// Number of validation ids.
+    /// Validation ids.
     pub num_validation: i64,
-    /// Number of test ids.
+    /// Test ids.
     pub num_test: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -610,12 +610,11 @@ const _: () = {
 };
 /// Method that divides nodes into parts.
 pub type gnnmg_parts_method = i32;
-/** Few edges between parts: clusters, then moves of nodes. 26
-bytes per node and 0.3 GB.*/
+/** Few edges between parts. 26 bytes
+per node and 0.3 GB.*/
 pub const GNNMG_PARTS_METHOD_CLUSTER: gnnmg_parts_method = 0;
-/** METIS, if installed, on the whole graph: 120 bytes per edge.
-METIS handles SIGABRT and SIGTERM while it runs, and uses
-rand().*/
+/** METIS, if installed: 120 bytes per edge. It handles
+SIGABRT and SIGTERM while it runs, and uses rand().*/
 pub const GNNMG_PARTS_METHOD_METIS: gnnmg_parts_method = 1;
 /// Equal ranges of ids.
 pub const GNNMG_PARTS_METHOD_RANGE: gnnmg_parts_method = 2;
@@ -626,7 +625,7 @@ pub const GNNMG_PARTS_METHOD_HASH: gnnmg_parts_method = 3;
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_parts_config {
     pub struct_size: u32,
-    /// Number of parts, 1 to 65535. Default 2.
+    /// 1 to 65535. Default 2.
     pub num_parts: i32,
     /// Method that divides nodes.
     pub method: gnnmg_parts_method,
@@ -634,7 +633,7 @@ pub struct gnnmg_parts_config {
     pub edge_ids: i32,
     /// Parts depend only on seed, data and settings.
     pub seed: u64,
-    /// Bytes for dividing, besides the data set. Default: as many as needed.
+    /// Bytes for dividing, besides the data set. Default: no limit.
     pub memory_limit: usize,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -670,7 +669,7 @@ gnnmg_dataset_open_parts() and gnnmg_dataset_open_served().*/
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_parts_info {
     pub struct_size: u32,
-    /// Number of parts.
+    /// Parts.
     pub num_parts: i32,
     /// Nodes of all parts.
     pub num_nodes: i64,
@@ -686,16 +685,16 @@ pub struct gnnmg_parts_info {
     pub edge_balance: f64,
     /// Training ids of the largest part / mean.
     pub train_balance: f64,
-    /// Parts that this process has.
+    /// Parts of this process.
     pub own_parts: i32,
     pub padding0: i32,
-    /// Cached feature rows of other parts.
+    /// Cached rows of other parts.
     pub kept_rows: i64,
-    /// Rows of own parts read so far.
+    /// Rows read of own parts.
     pub own_rows: i64,
-    /// Rows of other parts read from the cache.
+    /// Rows read from the cache.
     pub hit_rows: i64,
-    /// Rows of other parts requested.
+    /// Rows requested.
     pub asked_rows: i64,
     /// Requests: one per part and hop, and one per MB of rows.
     pub questions: i64,
@@ -778,11 +777,11 @@ pub struct gnnmg_part_info {
     pub num_edges: i64,
     /// Training ids of the part.
     pub num_train: i64,
-    /// Edges from other parts into these nodes.
+    /// Edges from other parts.
     pub cut_edges: i64,
     /// Expected nodes of a mini-batch of its training ids.
     pub batch_rows: f64,
-    /// Expected rows of it from other parts.
+    /// Expected rows from other parts.
     pub remote_rows: f64,
     /// Share of `remote_rows` in the cache.
     pub hit_rate: f64,
@@ -840,23 +839,24 @@ pub struct gnnmg_batch {
 pub type gnnmg_draw = i32;
 /// Each node draws by itself, exactly the fan-out.
 pub const GNNMG_DRAW_UNIFORM: gnnmg_draw = 0;
-/** LABOR-0 (Balin and Catalyurek 2023): a neighbor has one random number
-for all nodes of a hop and is kept if it is below fan-out / degree. The
-fan-out is the mean number per node, and a mini-batch has fewer
-distinct nodes.*/
+/** LABOR-0 (Balin 2023): a neighbor has one random number
+for all nodes of a hop and is kept if it is below
+fan-out / degree. The fan-out is a mean, and a
+mini-batch has fewer distinct nodes.*/
 pub const GNNMG_DRAW_LABOR: gnnmg_draw = 1;
-/** LABOR with one random number for all hops: fewer nodes still, but
-the hops depend on each other.*/
+/** LABOR with one random number for all hops: fewer
+nodes still, but dependent hops.*/
 pub const GNNMG_DRAW_LABOR_ONCE: gnnmg_draw = 2;
 /// Settings of a sampler.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_sampler_config {
     pub struct_size: u32,
-    /// Hops, one per layer of the model, 1 to 16. Default: 2 with fan-out 10.
+    /** Hops, one per layer of the model, 1 to
+16. Default: 2 with fan-out 10.*/
     pub num_fanouts: i32,
-    /** Neighbors per node at each hop, from the seeds on; -1: all, 0: none. All
-0: 10 each.*/
+    /** Neighbors per node at each hop, from the seeds
+on; -1: all, 0: none. All 0: 10 each.*/
     pub fanouts: [i64; 16usize],
     /// 1: draw with replacement.
     pub replace: i32,
@@ -887,18 +887,18 @@ const _: () = {
         "Offset of field: gnnmg_sampler_config::draw",
     ][::core::mem::offset_of!(gnnmg_sampler_config, draw) - 140usize];
 };
-/// Request to a custom sampler: the edges of one layer of one mini-batch.
+/// Request to a custom sampler: edges of one layer of one mini-batch.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_layer_info {
     pub struct_size: u32,
-    /// Layer; 0 is next to the seeds.
+    /// 0 is next to the seeds.
     pub layer: i32,
     /// Epoch, from 0.
     pub epoch: u64,
-    /// Number of the mini-batch in the epoch.
+    /// Number in the epoch.
     pub batch: u64,
-    /// Random key of this hop, equal to that of the built-in sampler.
+    /// The built-in sampler's random key of this hop.
     pub key: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -924,9 +924,11 @@ const _: () = {
     ][::core::mem::offset_of!(gnnmg_layer_info, key) - 24usize];
 };
 /** Custom sampler: adds edges into the given targets to the sink. Layers are requested from the
-seeds outward; the targets of a layer are all nodes found so far, each once.
+seeds outward.
 
-Returns 0, or anything else to stop the work*/
+- `targets`: all nodes found so far, each once
+
+Returns 0, or anything else to stop*/
 pub type gnnmg_layer_fn = ::core::option::Option<
     unsafe extern "C" fn(
         layer: *const gnnmg_layer_info,
@@ -941,18 +943,17 @@ pub type gnnmg_layer_fn = ::core::option::Option<
 pub struct gnnmg_loader {
     _unused: [u8; 0],
 }
-/// Method that divides an epoch's ids among ranks.
+/// Division of an epoch's ids among ranks.
 pub type gnnmg_plan = i32;
 /// One permutation; every id exactly once.
 pub const GNNMG_PLAN_GLOBAL: gnnmg_plan = 0;
-/// Rule of PyTorch's DistributedSampler, for comparison.
+/// PyTorch's DistributedSampler, for comparison.
 pub const GNNMG_PLAN_DISTRIBUTED_SAMPLER: gnnmg_plan = 1;
 /// Slices as in DGL, for comparison.
 pub const GNNMG_PLAN_CONTIGUOUS: gnnmg_plan = 2;
-/** Data sets in parts: all ids of a mini-batch are from one part, every id
-once. Mini-batches are the same for any number of ranks and processes,
-which first take those of their own parts. Set `batches_per_step` to the
-number of parts.*/
+/** Data sets in parts: a mini-batch has ids of one part, every
+id once. Mini-batches are the same for any number of ranks
+and processes. Set `batches_per_step` to the number of parts.*/
 pub const GNNMG_PLAN_PARTS: gnnmg_plan = 3;
 /// Settings of a loader.
 #[repr(C)]
@@ -963,22 +964,23 @@ pub struct gnnmg_loader_config {
     pub part: gnnmg_part,
     /// Seeds per mini-batch. Default 1024.
     pub batch_size: i64,
-    /// Mini-batches per step, all ranks together. Default `world_size`.
+    /** Mini-batches per step, all ranks
+together. Default `world_size`.*/
     pub batches_per_step: i64,
     /// Rank that this loader serves.
     pub rank: i32,
-    /// Number of ranks. Default 1.
+    /// Ranks. Default 1.
     pub world_size: i32,
     /// Seed of order, draws and dropout.
     pub seed: u64,
-    /// Division of the ids among ranks.
+    /// Division among ranks.
     pub plan: gnnmg_plan,
-    /// `GNNMG_DEVICE_CUDA`: mini-batches in memory of a GPU.
+    /// `GNNMG_DEVICE_CUDA`: mini-batches in GPU memory.
     pub device: gnnmg_device_type,
-    /// Number of the GPU.
+    /// GPU number.
     pub device_index: i32,
     pub padding0: i32,
-    /// CUDA stream of the caller on that GPU; must outlive loader and mini-batches.
+    /// CUDA stream of the caller; must outlive loader and mini-batches.
     pub stream: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1032,15 +1034,15 @@ const _: () = {
 pub struct gnnmg_loader_info {
     pub struct_size: u32,
     pub padding0: i32,
-    /// Ids of the loader.
+    /// Number of ids.
     pub num_seeds: i64,
-    /// Mini-batches of the epoch, all ranks together.
+    /// Mini-batches of all ranks.
     pub num_batches: i64,
-    /// Steps of the epoch.
+    /// Steps.
     pub num_steps: i64,
     /// Mini-batches per step, all ranks together.
     pub batches_per_step: i64,
-    /// Epoch of the next mini-batch.
+    /// Next epoch, from 0.
     pub epoch: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1090,24 +1092,24 @@ pub struct gnnmg_batch_info {
     pub num_nodes: i64,
     /// Distinct edges drawn.
     pub num_edges: i64,
-    /// Columns of the features; 0: none.
+    /// Columns of the features, or 0.
     pub feature_dim: i64,
-    /// Seeds of the step, all ranks together.
+    /// Seeds of the step on all ranks.
     pub step_seeds: i64,
-    /** num_seeds / step_seeds: means over seeds times this, summed over all
-ranks, are the mean of the step.*/
+    /** num_seeds / step_seeds: means over seeds times this,
+summed over all ranks, are the mean of the step.*/
     pub loss_weight: f64,
-    /// Time of sampling.
+    /// Sampling.
     pub sample_seconds: f64,
-    /// Time of gathering features.
+    /// Gathering features.
     pub gather_seconds: f64,
     /// 1: last of this rank in its step: reduce and update.
     pub last_of_step: i32,
-    /// 1: the features are sparse.
+    /// 1: sparse features.
     pub sparse_features: i32,
     /// `GNNMG_DEVICE_CPU` or `GNNMG_DEVICE_CUDA`.
     pub device: gnnmg_device_type,
-    /// Number of the GPU.
+    /// GPU number.
     pub device_index: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1174,9 +1176,9 @@ const _: () = {
 pub struct gnnmg_block_info {
     pub struct_size: u32,
     pub padding0: i32,
-    /// Targets: the first nodes of the mini-batch.
+    /// The first nodes of the mini-batch.
     pub num_targets: i64,
-    /// Sources: the first nodes of the mini-batch.
+    /// The first nodes of the mini-batch.
     pub num_sources: i64,
     /// Edges.
     pub num_edges: i64,
@@ -1203,7 +1205,7 @@ const _: () = {
         "Offset of field: gnnmg_block_info::num_edges",
     ][::core::mem::offset_of!(gnnmg_block_info, num_edges) - 24usize];
 };
-/// Exact results of an evaluation; the task determines which fields are valid.
+/// Exact results of an evaluation. The task determines which fields are valid.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_metrics {
@@ -1222,7 +1224,7 @@ pub struct gnnmg_metrics {
     pub f1_micro: f64,
     /// Mean F1 of the classes; NaN without labels.
     pub f1_macro: f64,
-    /// Binary tasks: mean over targets; NaN if one class is missing.
+    /// Binary tasks: mean over targets; NaN if a class is missing.
     pub roc_auc: f64,
     /// Binary tasks: mean over targets.
     pub average_precision: f64,
@@ -1279,45 +1281,44 @@ pub struct gnnmg_model {
 }
 /// Architecture of a model.
 pub type gnnmg_architecture = i32;
-/// GraphSAGE (Hamilton, Ying, Leskovec 2017).
+/// GraphSAGE (Hamilton 2017).
 pub const GNNMG_ARCHITECTURE_SAGE: gnnmg_architecture = 0;
-/// Graph convolutional network (Kipf, Welling 2017).
+/// Graph convolutional network (Kipf 2017).
 pub const GNNMG_ARCHITECTURE_GCN: gnnmg_architecture = 1;
-/// Graph attention network (Velickovic and others 2018).
+/// Graph attention network (Velickovic 2018).
 pub const GNNMG_ARCHITECTURE_GAT: gnnmg_architecture = 2;
-/// Attention that depends on both ends (Brody and others 2022).
+/// Attention that depends on both ends (Brody 2022).
 pub const GNNMG_ARCHITECTURE_GATV2: gnnmg_architecture = 3;
-/// Graph isomorphism network (Xu and others 2019).
+/// Graph isomorphism network (Xu 2019).
 pub const GNNMG_ARCHITECTURE_GIN: gnnmg_architecture = 4;
-/// GIN with edge features (Hu and others 2020).
+/// GIN with edge features (Hu 2020).
 pub const GNNMG_ARCHITECTURE_GINE: gnnmg_architecture = 5;
-/** R-GCN: a linear map per edge type (Schlichtkrull and others
-2018).*/
+/// R-GCN: a linear map per edge type (Schlichtkrull 2018).
 pub const GNNMG_ARCHITECTURE_RGCN: gnnmg_architecture = 6;
-/// Graph transformer (Shi and others 2021).
+/// Graph transformer (Shi 2021).
 pub const GNNMG_ARCHITECTURE_TRANSFORMER: gnnmg_architecture = 7;
-/// Principal neighborhood aggregation (Corso and others 2020).
+/// Principal neighborhood aggregation (Corso 2020).
 pub const GNNMG_ARCHITECTURE_PNA: gnnmg_architecture = 8;
-/** GraphConv: a linear map for neighbors and one for the node
-(Morris and others 2019).*/
+/** A linear map for neighbors and one
+for the node (Morris 2019).*/
 pub const GNNMG_ARCHITECTURE_GRAPHCONV: gnnmg_architecture = 9;
-/// Custom layers, added by gnnmg_model_add_conv() and others.
+/// Custom layers: gnnmg_model_add_conv() and others.
 pub const GNNMG_ARCHITECTURE_LAYERS: gnnmg_architecture = 10;
-/** EdgeConv: a network over both ends of each edge (Wang and others
+/** EdgeConv: a network over both ends of each edge (Wang
 2019); in DGL only with the maximum.*/
 pub const GNNMG_ARCHITECTURE_EDGE: gnnmg_architecture = 11;
-/// Framework whose layer definitions and tensor keys the model follows.
+/// Framework of layer definitions and tensor keys.
 pub type gnnmg_framework = i32;
 /// PyTorch Geometric: keys "convs.0.lin_l.weight", ...
 pub const GNNMG_FRAMEWORK_PYG: gnnmg_framework = 0;
-/** DGL: keys "layers.0.fc_neigh.weight", ... Layers add no
-self-loops, degrees are those of the block, and a tied maximum
-has one winner.*/
+/** DGL: keys "layers.0.fc_neigh.weight", ...; no
+added self-loops, degrees of the block, one
+winner of a tied maximum.*/
 pub const GNNMG_FRAMEWORK_DGL: gnnmg_framework = 1;
 /// Aggregation of a node's neighbors.
 pub type gnnmg_aggregation = i32;
-/** Sum for GIN, GINE, GraphConv and DGL's R-GCN, max for
-EdgeConv, mean for GraphSAGE and PyG's R-GCN.*/
+/** Sum for GIN, GINE, GraphConv, DGL's R-GCN; max for
+EdgeConv; mean for GraphSAGE, PyG's R-GCN.*/
 pub const GNNMG_AGGREGATION_DEFAULT: gnnmg_aggregation = 0;
 /// Mean.
 pub const GNNMG_AGGREGATION_MEAN: gnnmg_aggregation = 1;
@@ -1327,8 +1328,9 @@ pub const GNNMG_AGGREGATION_MAX: gnnmg_aggregation = 2;
 pub const GNNMG_AGGREGATION_SUM: gnnmg_aggregation = 3;
 /// DGL: maximum after a linear layer and ReLU.
 pub const GNNMG_AGGREGATION_POOL: gnnmg_aggregation = 4;
-/** GraphSAGE: a recurrent network over the neighbors in edge order.
-PyG's continues with zeros up to the largest in-degree.*/
+/** GraphSAGE: a recurrent network over the
+neighbors in edge order, in PyG continued with
+zeros up to the largest in-degree.*/
 pub const GNNMG_AGGREGATION_LSTM: gnnmg_aggregation = 5;
 /// DGL: mean of the neighbors and the node itself.
 pub const GNNMG_AGGREGATION_GCN: gnnmg_aggregation = 6;
@@ -1352,9 +1354,9 @@ pub const GNNMG_ACTIVATION_PRELU: gnnmg_activation = 6;
 pub const GNNMG_ACTIVATION_SILU: gnnmg_activation = 7;
 /// 1 / (1 + exp(-x))
 pub const GNNMG_ACTIVATION_SIGMOID: gnnmg_activation = 8;
-/** Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph is each graph of
-a batch of graphs; otherwise, and inside layers, it is all rows at hand: the mini-batch in
-training, all nodes in results for all nodes.*/
+/** Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph here is each
+graph of a batch of graphs. In other batches, and inside layers, it is all rows at hand: the
+mini-batch in training, all nodes in results for all nodes.*/
 pub type gnnmg_norm = i32;
 /// None.
 pub const GNNMG_NORM_NONE: gnnmg_norm = 0;
@@ -1364,21 +1366,21 @@ pub const GNNMG_NORM_BATCH: gnnmg_norm = 1;
 pub const GNNMG_NORM_LAYER: gnnmg_norm = 2;
 /// All entries of a graph together; default of PyG's LayerNorm.
 pub const GNNMG_NORM_LAYER_GRAPH: gnnmg_norm = 3;
-/** Each column over a graph, minus a learned share of its mean (Cai and
-others 2021).*/
+/** Each column over a graph, minus a learned
+share of its mean (Cai 2021).*/
 pub const GNNMG_NORM_GRAPH: gnnmg_norm = 4;
 /// Each column over a graph, without parameters.
 pub const GNNMG_NORM_INSTANCE: gnnmg_norm = 5;
-/** Columns centered over a graph, then its rows scaled to a mean square
-length of `norm_scale` (Zhao, Akoglu 2020).*/
+/** Columns centered over a graph, then its rows scaled to a
+mean square length of `norm_scale` (Zhao 2020).*/
 pub const GNNMG_NORM_PAIR: gnnmg_norm = 6;
-/** Columns centered over a graph, then each row scaled to the length
-`norm_scale`.*/
+/** Columns centered over a graph, then each row
+scaled to the length `norm_scale`.*/
 pub const GNNMG_NORM_PAIR_ROWS: gnnmg_norm = 7;
-/** Combination of a graph's rows into one row, before the final linear layer if there is one. A
-graph without nodes gives 0.*/
+/** Combination of a graph's rows into one row, before a final linear layer. A graph without
+nodes gives 0.*/
 pub type gnnmg_readout = i32;
-/// The result has one row per seed.
+/// One row per seed.
 pub const GNNMG_READOUT_NONE: gnnmg_readout = 0;
 /// Sum.
 pub const GNNMG_READOUT_SUM: gnnmg_readout = 1;
@@ -1388,25 +1390,25 @@ pub const GNNMG_READOUT_MEAN: gnnmg_readout = 2;
 pub const GNNMG_READOUT_MAX: gnnmg_readout = 3;
 /// Sum weighted by a softmax over learned scores.
 pub const GNNMG_READOUT_ATTENTION: gnnmg_readout = 4;
-/** A recurrent network that reads the rows `readout_steps` times
-(Vinyals and others 2016); twice as wide.*/
+/** A recurrent network that reads the rows `readout_steps`
+times (Vinyals 2016); twice as wide.*/
 pub const GNNMG_READOUT_SET2SET: gnnmg_readout = 5;
-/** The `sort_rows` rows largest in the last column, concatenated, zeros
-for missing ones (Zhang and others 2018).*/
+/** The `sort_rows` rows largest in the last column,
+concatenated, zeros for missing ones (Zhang 2018).*/
 pub const GNNMG_READOUT_SORT: gnnmg_readout = 6;
-/// Settings of a model. Settings that name architectures, a norm or a readout apply only to these.
+/// Settings of a model. Those that name architectures, a norm or a readout apply only to these.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_model_config {
     pub struct_size: u32,
-    /// Layers of the model.
+    /// Kind of model.
     pub architecture: gnnmg_architecture,
     /// Columns of the features. Default: from the data set.
     pub input_dim: i64,
     /// Columns between layers. Default 256.
     pub hidden_dim: i64,
-    /** Columns of the result; -1: the last layer is hidden_dim wide like the
-others. Default: classes of the data set.*/
+    /** Columns of the result; -1: as hidden_dim.
+Default: classes of the data set.*/
     pub output_dim: i64,
     /// Layers, as many as the sampler's, 1 to 10. Default 2.
     pub num_layers: i32,
@@ -1418,15 +1420,15 @@ others. Default: classes of the data set.*/
     pub norm: gnnmg_norm,
     /// Batches of graphs only.
     pub readout: gnnmg_readout,
-    /// Framework whose layers these are.
+    /// Framework of the layers.
     pub framework: gnnmg_framework,
     /// `GNNMG_DTYPE_F32` or `GNNMG_DTYPE_F64`.
     pub dtype: gnnmg_dtype,
-    /** GAT, GATv2, transformer: 1 to 64; divides hidden_dim unless `concat=0`.
-Default 1.*/
+    /** GAT, GATv2, transformer: 1 to 64; divides
+hidden_dim unless `concat=0`. Default 1.*/
     pub heads: i32,
-    /** Share of hidden entries and attention weights that training sets to 0, in \[0,
-1).*/
+    /** Share of hidden entries and attention weights
+that training drops, in \[0, 1).*/
     pub dropout: f64,
     /// Seed of the initial weights.
     pub seed: u64,
@@ -1508,7 +1510,7 @@ pub struct gnnmg_model_info {
     pub num_tensors: i64,
     /// `GNNMG_DEVICE_CPU` or `GNNMG_DEVICE_CUDA`.
     pub device: gnnmg_device_type,
-    /// Number of the GPU.
+    /// GPU number.
     pub device_index: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1553,7 +1555,7 @@ const _: () = {
 };
 /// Loss function of a mini-batch.
 pub type gnnmg_loss = i32;
-/// Loss of the task: one of the next three.
+/// The task's: one of the next three.
 pub const GNNMG_LOSS_AUTO: gnnmg_loss = 0;
 /// Classes.
 pub const GNNMG_LOSS_CROSS_ENTROPY: gnnmg_loss = 1;
@@ -1563,10 +1565,10 @@ pub const GNNMG_LOSS_BINARY_CROSS_ENTROPY: gnnmg_loss = 2;
 pub const GNNMG_LOSS_MEAN_SQUARED_ERROR: gnnmg_loss = 3;
 /// Regression: torch's L1Loss.
 pub const GNNMG_LOSS_MEAN_ABSOLUTE_ERROR: gnnmg_loss = 4;
-/// Regression: squared, and linear above `huber_delta`.
+/// Regression: squared, linear above `huber_delta`.
 pub const GNNMG_LOSS_HUBER: gnnmg_loss = 5;
 /** Classes or binary targets: cross-entropy times
-(1 - p)^`focal_gamma`, p the label's probability.*/
+(1-p)^`focal_gamma`, p the label's probability.*/
 pub const GNNMG_LOSS_FOCAL: gnnmg_loss = 6;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1606,20 +1608,20 @@ pub const GNNMG_REDUCE_MAX: gnnmg_reduce = 3;
 pub struct gnnmg_comm_config {
     pub struct_size: u32,
     pub padding0: i32,
-    /** Time limit of an operation (`GNNMG_ERR_TIMEOUT`); the shortest of all
+    /** Limit of an operation; the shortest of all
 ranks applies. Default 30 000.*/
     pub deadline_ms: i64,
-    /** Time to wait for processes to join, and to begin a collective call. Default
-300 000.*/
+    /** Limit for joining, and for the start of a
+collective call. Default 300 000.*/
     pub join_ms: i64,
-    /** Interval between signs of life, 10 to 600 000; process 0's value
-applies. Default 500.*/
+    /** Interval of signs of life, 10 to 600 000;
+process 0's applies. Default 500.*/
     pub heartbeat_ms: i64,
     /// Port of process 0.
     pub port: i32,
     /// Number of this process.
     pub process_rank: i32,
-    /// Number of processes, 1 to 1024. Default 1.
+    /// 1 to 1024. Default 1.
     pub num_processes: i32,
     pub padding1: i32,
 }
@@ -1661,24 +1663,23 @@ const _: () = {
 pub type gnnmg_parts_reading = i32;
 /// SHARED if every process finds all parts, else ASKED.
 pub const GNNMG_PARTS_READING_AUTO: gnnmg_parts_reading = 0;
-/** The folder; `GNNMG_ERR_MISMATCH` if a process does not find
-all parts.*/
+/// The folder, which every process must find whole.
 pub const GNNMG_PARTS_READING_SHARED: gnnmg_parts_reading = 1;
-/** The processes that have them; processes that find the same
-parts divide them.*/
+/** The processes that have them. Those that
+find the same parts divide them.*/
 pub const GNNMG_PARTS_READING_ASKED: gnnmg_parts_reading = 2;
-/** Settings of requests for parts elsewhere. The fields after `cache_bytes` are for
-gnnmg_dataset_open_parts().*/
+/** Settings of requests for parts elsewhere. The fields after `cache_bytes` are
+for gnnmg_dataset_open_parts().*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_served_config {
     pub struct_size: u32,
-    /// Concurrent requests for rows to each part, 1 to 1024. Default 8.
+    /// Concurrent requests to each part, 1 to 1024. Default 8.
     pub max_in_flight: i32,
-    /// Time limit of a request. Default 10000.
+    /// Limit of a request. Default 10000.
     pub deadline_ms: i64,
-    /** Bytes of cached rows of other parts, the hottest. Default: a tenth of all
-rows.*/
+    /** Cache of the hottest rows of other parts.
+Default: a tenth of all rows.*/
     pub cache_bytes: usize,
     /// Source of other parts; equal on all processes.
     pub reading: gnnmg_parts_reading,
@@ -1731,39 +1732,41 @@ pub struct gnnmg_trainer {
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_trainer_config {
     pub struct_size: u32,
-    /** Ranks in this process, one thread each. Default: one per entry of
-`devices`, else one per GPU of this process's share, else one.*/
+    /** Ranks in this process, one thread each. Default:
+one per entry of `devices`, else one per GPU of
+this process's share, else one.*/
     pub num_ranks: i32,
     /// Passes over the training part. Default 10.
     pub num_epochs: i64,
     /// Seeds per mini-batch. Default 1024.
     pub batch_size: i64,
-    /** Mini-batches per step, all ranks together; equal numbers give equal
-steps for any number of ranks. Default: one per rank.*/
+    /** Mini-batches per step, all ranks together; equal
+numbers give equal steps for any number of
+ranks. Default: one per rank.*/
     pub batches_per_step: i64,
     /// Loss function.
     pub loss: gnnmg_loss,
-    /// Kind of the optimizer.
+    /// Optimizer.
     pub optimizer: gnnmg_optimizer_kind,
     /// Default 0.01.
     pub learning_rate: f64,
     /// Weight decay, or L2 penalty.
     pub weight_decay: f64,
-    /// Maximum 2-norm of all gradients together. Default: none.
+    /// Maximum 2-norm of all gradients. Default: none.
     pub clip_norm: f64,
     /// Seed of order, draws and dropout.
     pub seed: u64,
-    /// Division of the ids among ranks.
+    /// Division among ranks.
     pub plan: gnnmg_plan,
-    /** Device of the ranks. `GNNMG_DEVICE_AUTO`: GPUs if there is one per
-rank in all processes, else the CPU; the log says why.*/
+    /** `GNNMG_DEVICE_AUTO`: GPUs if there is one per rank in
+all processes, else the CPU; the log says why.*/
     pub device: gnnmg_device_type,
-    /** Validations in a row without improvement before training ends.
-Default: no end.*/
+    /** Validations without improvement before
+the end. Default: no limit.*/
     pub early_stop_patience: i64,
-    /** 1: strict mode: with equal `batches_per_step`, weights and metrics have
-the same bits for any number of ranks and threads, also after a resume, on
-one kind of CPU or GPU. Gradients are gathered and added in plan order.*/
+    /** 1: strict mode: with equal `batches_per_step`, weights and
+metrics have the same bits for any number of ranks and
+threads, also after a resume, on one kind of CPU or GPU.*/
     pub deterministic: i32,
     pub padding0: i32,
 }
@@ -1847,27 +1850,27 @@ pub struct gnnmg_memory_info {
     pub step_bytes: usize,
     /// Validation between epochs.
     pub evaluation_bytes: usize,
-    /// Weights, gradients, and the last valid weights.
+    /// Weights, gradients, last valid weights.
     pub parameter_bytes: usize,
-    /// State of the optimizer.
+    /// Optimizer state.
     pub optimizer_bytes: usize,
     /// Data for other ranks, and NCCL's buffers.
     pub communication_bytes: usize,
     /// Padded shapes; 0: mini-batches are not padded.
     pub capture_bytes: usize,
-    /** Reserve for libraries: 1 GiB of a given GPU, up to 256 MiB of free
-memory.*/
+    /** Reserve for libraries: 1 GiB of a given GPU,
+up to 256 MiB of free memory.*/
     pub reserve_bytes: usize,
     /// Pinned main memory, once per process.
     pub pinned_bytes: usize,
     /// Cached rows.
     pub num_cached: i64,
-    /// Placement of the graph, not AUTO.
+    /// Placement, not AUTO.
     pub graph_placement: gnnmg_graph_placement,
-    /// Placement of the features, not AUTO.
+    /// Placement, not AUTO.
     pub feature_placement: gnnmg_feature_placement,
-    /** 1: complete; 0: without steps, because a custom sampler's mini-batches have
-no bound.*/
+    /** 1: complete; 0: without steps, because a custom
+sampler's mini-batches have no bound.*/
     pub bounded: i32,
     pub padding: i32,
 }
@@ -1961,7 +1964,7 @@ the guide on GPUs tells how GPUs measure them.*/
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_progress_info {
     pub struct_size: u32,
-    /// State of the trainer.
+    /// State.
     pub state: gnnmg_trainer_state,
     /// Epoch, from 0.
     pub epoch: i64,
@@ -1971,11 +1974,11 @@ pub struct gnnmg_progress_info {
     pub step: i64,
     /// Steps of the epoch.
     pub num_steps: i64,
-    /// Seeds of the epoch done on all ranks.
+    /// Seeds done, all ranks together.
     pub seeds_done: i64,
-    /// Mean loss over the epoch so far.
+    /// Mean loss of the epoch so far.
     pub loss: f64,
-    /// Mean accuracy over the epoch so far, as trained.
+    /// Mean accuracy of the epoch so far, as trained.
     pub accuracy: f64,
     /// Speed, all ranks together.
     pub seeds_per_second: f64,
@@ -1989,25 +1992,25 @@ pub struct gnnmg_progress_info {
     pub best_epoch: i64,
     /// 1: a validation is running.
     pub evaluating: i32,
-    /// 1: the three fields on validations are valid.
+    /// 1: the three validation fields are valid.
     pub has_validation: i32,
-    /// All of it, without validation.
+    /// Total, excluding validation.
     pub seconds: f64,
     /// Waiting for mini-batches.
     pub wait_seconds: f64,
     /// Sampling, sum over loader threads.
     pub sample_seconds: f64,
-    /// Gathering features, sum over loader threads.
+    /// Gathering, sum over loader threads.
     pub gather_seconds: f64,
     /// Forward and backward passes.
     pub compute_seconds: f64,
-    /// All-reduces, with waiting for other ranks.
+    /// All-reduces, including waits.
     pub reduce_seconds: f64,
     /// Updates.
     pub optimizer_seconds: f64,
     /// Waiting for slower ranks in all-reduces.
     pub peer_wait_seconds: f64,
-    /// Device of this process's ranks.
+    /// Device of the ranks.
     pub device: gnnmg_device_type,
     /// Ranks of this process.
     pub num_ranks: i32,
@@ -2104,40 +2107,40 @@ const _: () = {
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_rank_info {
     pub struct_size: u32,
-    /// Number of the rank in the job.
+    /// Number in the job.
     pub rank: i32,
-    /// Number of its GPU; -1: the CPU.
+    /// GPU number; -1: the CPU.
     pub device: i32,
     pub padding: i32,
-    /// Epoch of these numbers.
+    /// Epoch, from 0.
     pub epoch: i64,
-    /// Complete steps of the epoch.
+    /// Complete steps.
     pub num_steps: i64,
-    /// All of it, without validation.
+    /// Total, excluding validation.
     pub seconds: f64,
     /// Waiting for mini-batches.
     pub wait_seconds: f64,
     /// Sampling, sum over loader threads.
     pub sample_seconds: f64,
-    /// Gathering features, sum over loader threads.
+    /// Gathering, sum over loader threads.
     pub gather_seconds: f64,
     /// Forward and backward passes.
     pub compute_seconds: f64,
-    /// All-reduces, with waiting for other ranks.
+    /// All-reduces, including waits.
     pub reduce_seconds: f64,
     /// Updates.
     pub optimizer_seconds: f64,
     /// Waiting for slower ranks in all-reduces.
     pub peer_wait_seconds: f64,
-    /** Bytes that its GPU read over the bus: mini-batches and feature rows,
-without edges of a pinned graph.*/
+    /** Bytes that its GPU read over the bus: mini-batches and
+feature rows, without edges of a pinned graph.*/
     pub bus_bytes: i64,
-    /// Rows that its GPU gathered, known at the end of the epoch.
+    /// Rows gathered by its GPU, known at the end of the epoch.
     pub num_rows: i64,
-    /// Rows of `num_rows` that were on the GPU.
+    /// Rows gathered from the GPU's own memory.
     pub num_rows_there: i64,
-    /** Idle time of the GPU's training queue, or of the rank's thread:
-`seconds` without passes, all-reduces and updates.*/
+    /** Idle time of the GPU's training queue, or of the rank's
+thread: `seconds` without passes, all-reduces and updates.*/
     pub idle_seconds: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2213,13 +2216,13 @@ pub struct gnnmg_epoch_info {
     pub epoch: i64,
     /// Number of epochs.
     pub num_epochs: i64,
-    /// Steps of the epoch.
+    /// Steps.
     pub num_steps: i64,
     /// Mean loss, as trained.
     pub train_loss: f64,
     /// Mean accuracy, as trained.
     pub train_accuracy: f64,
-    /// Learning rate of the epoch.
+    /// Learning rate.
     pub learning_rate: f64,
     /// Labeled rows or targets.
     pub validation_count: i64,
@@ -2231,19 +2234,19 @@ pub struct gnnmg_epoch_info {
     pub validation_accuracy: f64,
     /// F1 over all decisions.
     pub validation_f1_micro: f64,
-    /// Mean of the classes' F1.
+    /// Mean F1 of the classes.
     pub validation_f1_macro: f64,
     /// ROC-AUC.
     pub validation_roc_auc: f64,
     /// Average precision.
     pub validation_average_precision: f64,
-    /// Root of the mean squared error.
+    /// RMSE.
     pub validation_rmse: f64,
-    /// Mean absolute error.
+    /// MAE.
     pub validation_mae: f64,
-    /// Time of the epoch without its validation.
+    /// Total, excluding validation.
     pub seconds: f64,
-    /// Time of its validation.
+    /// Validation.
     pub evaluation_seconds: f64,
     /// Speed, all ranks together.
     pub seeds_per_second: f64,
@@ -2251,11 +2254,11 @@ pub struct gnnmg_epoch_info {
     pub wait_seconds: f64,
     /// Sampling, sum over loader threads.
     pub sample_seconds: f64,
-    /// Gathering features, sum over loader threads.
+    /// Gathering, sum over loader threads.
     pub gather_seconds: f64,
     /// Forward and backward passes.
     pub compute_seconds: f64,
-    /// All-reduces, with waiting for other ranks.
+    /// All-reduces, including waits.
     pub reduce_seconds: f64,
     /// Updates.
     pub optimizer_seconds: f64,
@@ -2265,11 +2268,11 @@ pub struct gnnmg_epoch_info {
     pub most_busy_seconds: f64,
     /// 1: the best validation so far.
     pub best: i32,
-    /// The slowest rank.
+    /// Slowest rank.
     pub slowest_rank: i32,
     /// Waiting for slower ranks in all-reduces.
     pub peer_wait_seconds: f64,
-    /// Device of this process's ranks.
+    /// Device of the ranks.
     pub device: gnnmg_device_type,
     /// Ranks of this process.
     pub num_ranks: i32,
@@ -2386,20 +2389,20 @@ const _: () = {
 };
 /** Called after each epoch, on every process that has registered one.
 
-Returns 0, or anything else to end training with `GNNMG_ERR_CALLBACK`*/
+Returns 0, or anything else to end training*/
 pub type gnnmg_epoch_fn = ::core::option::Option<
     unsafe extern "C" fn(
         epoch: *const gnnmg_epoch_info,
         user_data: *mut ::core::ffi::c_void,
     ) -> i32,
 >;
-/** A mini-batch for a `gnnmg_loss_fn`. Arrays are in main memory, row by row, and live for the
-call.*/
+/** A mini-batch for a `gnnmg_loss_fn`. Arrays are in main memory, row by row, and live for
+the call.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_loss_batch {
     pub struct_size: u32,
-    /// f32 or f64, of `logits`, `targets` and `gradient`.
+    /// f32 or f64.
     pub dtype: gnnmg_dtype,
     /// Seeds: nodes or graphs.
     pub num_rows: i64,
@@ -2409,18 +2412,19 @@ pub struct gnnmg_loss_batch {
     pub seeds: *const i64,
     /// \[num_rows, num_columns\]
     pub logits: *const ::core::ffi::c_void,
-    /// Labels, \[num_rows\], -1 for none; NULL for other tasks.
+    /// \[num_rows\], -1 for none; NULL for other tasks.
     pub classes: *const i64,
     /// Labels of other tasks, \[num_rows, num_columns\], NaN for none.
     pub targets: *const ::core::ffi::c_void,
-    /// Weights of the labels, in their shape; 0 without a label.
+    /// Weights of the labels, in the same shape; 0 without a label.
     pub weights: *const f64,
-    /// \[num_rows, num_columns\]: add the gradient of `loss` here; 0 before the call.
+    /** \[num_rows, num_columns\], 0 before the call:
+add the gradient of `loss`.*/
     pub gradient: *mut ::core::ffi::c_void,
     /// Set to the sum of the weighted losses.
     pub loss: f64,
-    /** Divisor of `loss` and `gradient`, summed over all mini-batches of a step;
-before the call the sum of `weights`.*/
+    /** Divisor of `loss` and `gradient`, summed over all mini-batches of a
+step; before the call the sum of `weights`.*/
     pub weight: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2468,7 +2472,7 @@ const _: () = {
 };
 /** A loss of the caller, which sets `gradient` and `loss`; see gnnmg_trainer_set_loss().
 
-Returns 0, or anything else to end training with `GNNMG_ERR_CALLBACK`*/
+Returns 0, or anything else to end training*/
 pub type gnnmg_loss_fn = ::core::option::Option<
     unsafe extern "C" fn(
         batch: *mut gnnmg_loss_batch,
@@ -2486,7 +2490,7 @@ pub const GNNMG_RECORD_TENSORBOARD: gnnmg_record = 2;
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_checkpoint_config {
     pub struct_size: u32,
-    /// Latest checkpoints to keep, besides the best. Default 3.
+    /// Newest checkpoints to keep, besides the best. Default 3.
     pub keep: i32,
     /// Steps between checkpoints.
     pub every_steps: i64,
@@ -2521,17 +2525,17 @@ pub struct gnnmg_predictor {
 }
 /// Kind of result, in the type of the model unless said otherwise.
 pub type gnnmg_output = i32;
-/** Result of the model, or numbers of a regression: \[num_ids,
-output_dim\].*/
+/** Result of the model, or numbers of a
+regression: \[num_ids, output_dim\].*/
 pub const GNNMG_OUTPUT_LOGITS: gnnmg_output = 0;
-/** One a class, with sum 1, or one a target: \[num_ids,
-output_dim\].*/
+/** One a class, with sum 1, or one a
+target: \[num_ids, output_dim\].*/
 pub const GNNMG_OUTPUT_PROBABILITIES: gnnmg_output = 1;
-/** Most likely class, i64 \[num_ids\]; for binary targets 0 or 1, i64
-\[num_ids, output_dim\].*/
+/** Most likely class, i64 \[num_ids\]; for binary
+targets 0 or 1, i64 \[num_ids, output_dim\].*/
 pub const GNNMG_OUTPUT_CLASSES: gnnmg_output = 2;
-/** Rows before the layer that gives the result: \[num_ids,
-embedding_dim\].*/
+/** Rows before the layer that gives the
+result: \[num_ids, embedding_dim\].*/
 pub const GNNMG_OUTPUT_EMBEDDINGS: gnnmg_output = 3;
 /// Facts about a predictor, and the times of its calls.
 #[repr(C)]
@@ -2540,25 +2544,25 @@ pub struct gnnmg_predictor_info {
     pub struct_size: u32,
     /// Type of logits, probabilities and embeddings.
     pub dtype: gnnmg_dtype,
-    /// Meaning of the results.
+    /// Task of the data set.
     pub task: gnnmg_task,
     /// 1: whole neighborhoods; 0: drawn.
     pub exact: i32,
-    /// Ids are 0 to `num_ids` - 1: nodes, or graphs.
+    /// Number of nodes, or graphs.
     pub num_ids: i64,
     /// Columns of logits and probabilities.
     pub output_dim: i64,
-    /// Columns of classes; 0: there are none.
+    /// Columns of classes, or 0.
     pub classes_dim: i64,
-    /// Columns of embeddings; 0: the model has none.
+    /// Columns of embeddings, or 0.
     pub embedding_dim: i64,
     /// Answered calls.
     pub num_calls: i64,
-    /// Ids of these calls.
+    /// Ids of answered calls.
     pub num_rows: i64,
-    /// Median time of a call, to 13 %.
+    /// Median time of a call, within 13 %.
     pub p50_seconds: f64,
-    /// 99th percentile of the time of a call, to 13 %.
+    /// 99th percentile, within 13 %.
     pub p99_seconds: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2621,7 +2625,7 @@ pub struct gnnmg_server_config {
     /// 1: listen to other machines without TLS, with a warning.
     pub insecure: i32,
     pub padding0: i32,
-    /// Time that a shutdown gives to running requests. Default 30 000.
+    /// Time for running requests at a shutdown. Default 30 000.
     pub drain_ms: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2653,11 +2657,11 @@ const _: () = {
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_server_info {
     pub struct_size: u32,
-    /// Port; 0: the server does not listen.
+    /// Port; 0: not listening.
     pub port: i32,
-    /// Number of parts of the data.
+    /// Parts of the data.
     pub num_parts: i32,
-    /// Number of served parts.
+    /// Served parts.
     pub num_served: i32,
     /// Clients with a request in the last minute.
     pub num_clients: i64,
@@ -2665,17 +2669,17 @@ pub struct gnnmg_server_info {
     pub num_questions: i64,
     /// Answered requests.
     pub num_reads: i64,
-    /// Bytes of the answered requests.
+    /// Bytes of answered requests.
     pub received_bytes: i64,
     /// Bytes of the answers.
     pub sent_bytes: i64,
-    /// Requests refused because the client did not know the token.
+    /// Requests refused for lack of the token.
     pub num_refused: i64,
-    /// Requests postponed because the client had too many.
+    /// Requests postponed: the client had too many.
     pub num_busy: i64,
     /// Median time of an answer, within 13 %.
     pub p50_seconds: f64,
-    /// 99th percentile of the time of an answer, within 13 %.
+    /// 99th percentile, within 13 %.
     pub p99_seconds: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2731,11 +2735,11 @@ Returns in the form of `GNNMG_VERSION`*/
     pub fn gnnmg_version() -> i32;
     /** Name of a status: "ERR_FORMAT" for `GNNMG_ERR_FORMAT`.
 
-Returns never NULL; "unknown" for other numbers*/
+Returns "unknown" for other numbers*/
     pub fn gnnmg_status_name(status: gnnmg_status) -> *const ::core::ffi::c_char;
     /** Text of the last failed call of this thread.
 
-Returns one line, never NULL; empty if none has failed; valid until the next failure*/
+Returns one line, empty if none has failed; valid until the next failure*/
     pub fn gnnmg_last_error() -> *const ::core::ffi::c_char;
     #[must_use]
     /// Facts about the last failed call of this thread.
@@ -2752,8 +2756,7 @@ Returns `GNNMG_ERR_VERSION` if header and library differ in the minor version;
         config: *const gnnmg_context_config,
         context: *mut *mut gnnmg_context,
     ) -> gnnmg_status;
-    /** Frees the handle; gnnmg_context_lend() returns. The context lives as long as objects made from
-it.*/
+    /// Frees the handle; gnnmg_context_lend() returns.
     pub fn gnnmg_context_free(context: *mut gnnmg_context);
     #[must_use]
     /// Facts about a context.
@@ -2762,18 +2765,14 @@ it.*/
         info: *mut gnnmg_context_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets an option: a setting of the subject "context".
-
-Returns `GNNMG_ERR_NOT_FOUND` for an unknown option*/
+    /// Sets an option: a setting of the subject "context".
     pub fn gnnmg_context_set_option(
         context: *mut gnnmg_context,
         key: *const ::core::ffi::c_char,
         value: *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Value of an option.
-
-Returns `GNNMG_ERR_NOT_FOUND` for an unknown option*/
+    /// Value of an option.
     pub fn gnnmg_context_get_option(
         context: *const gnnmg_context,
         key: *const ::core::ffi::c_char,
@@ -2784,11 +2783,9 @@ Returns `GNNMG_ERR_NOT_FOUND` for an unknown option*/
     #[must_use]
     /** Lists the settings of a subject.
 
-- `subject`: "context", "dataset", "split", "folds", "parts", "served", "sampler", "loader",
-"model", "norm", "model_file", "optimizer", "trainer", "predictor", or a generator of
-gnnmg_graph_generate()
-
-Returns `GNNMG_END`; `GNNMG_ERR_NOT_FOUND` for an unknown subject*/
+- `subject`: "context", "dataset", "split", "folds", "parts", "served", "sampler",
+"loader", "model", "norm", "model_file", "optimizer", "trainer", "predictor", or a
+generator of gnnmg_graph_generate()*/
     pub fn gnnmg_setting_get_info(
         subject: *const ::core::ffi::c_char,
         index: i64,
@@ -2797,17 +2794,17 @@ Returns `GNNMG_END`; `GNNMG_ERR_NOT_FOUND` for an unknown subject*/
     #[must_use]
     /** Lends the calling thread for callbacks.
 
-Returns `GNNMG_OK` after the time is over; `GNNMG_END` after the handle was freed*/
+Returns `GNNMG_OK` after the time; `GNNMG_END` after a free of the handle*/
     pub fn gnnmg_context_lend(
         context: *mut gnnmg_context,
         timeout_ms: i64,
     ) -> gnnmg_status;
-    /** Cancels the running calls of this context on data sets, model files, gnnmg_model_evaluate(),
-gnnmg_model_embed(), predictors, gnnmg_comm_create() and gnnmg_context_lend(). Later calls are
-not affected.*/
+    /** Cancels the running calls of this context on data sets, model files,
+gnnmg_model_evaluate(), gnnmg_model_embed(), predictors, gnnmg_comm_create() and
+gnnmg_context_lend(). Later calls run.*/
     pub fn gnnmg_context_cancel(context: *mut gnnmg_context);
     #[must_use]
-    /** Takes the oldest message from the queue. A message that does not fit stays there.
+    /** Takes the oldest message from the queue. A message that does not fit stays.
 
 Returns `GNNMG_END` if the queue is empty*/
     pub fn gnnmg_log_next(
@@ -2827,9 +2824,7 @@ Returns `GNNMG_END` if the queue is empty*/
         why: *mut *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Facts about a GPU, with its free memory now.
-
-Returns `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_DEVICE_LOST`*/
+    /// Facts about a GPU; `GNNMG_ERR_NOT_FOUND` after the last.
     pub fn gnnmg_context_get_device_info(
         context: *const gnnmg_context,
         index: i64,
@@ -2838,8 +2833,10 @@ Returns `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_DEVICE_LOST`*/
     #[must_use]
     /** Wraps an array of the caller, without copying.
 
-- `data`: the first element; must live as long as the tensor
-- `release`: called with `user_data` when the tensor is deleted, or NULL*/
+- `data`: the first element, aligned to its type; must stay valid until `release` is called;
+NULL: no elements
+- `release`: called with `user_data` when nothing needs the array any more, also after an
+error; or NULL*/
     pub fn gnnmg_tensor_create(
         data: *mut ::core::ffi::c_void,
         dtype: gnnmg_dtype,
@@ -2850,39 +2847,49 @@ Returns `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_DEVICE_LOST`*/
         tensor: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Facts about a contiguous tensor of a type in `gnnmg_dtype`.
+    /** Makes a tensor of DLPack's, without copying, and takes ownership of it on success.
+
+- `dlpack`: a contiguous tensor of a type in `gnnmg_dtype`, in main memory or on a GPU
 
 Returns `GNNMG_ERR_UNSUPPORTED` for other tensors*/
+    pub fn gnnmg_tensor_from_dlpack(
+        dlpack: *mut DLManagedTensorVersioned,
+        tensor: *mut *mut gnnmg_tensor,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Makes a DLPack tensor over the same memory, which lives until the handle is freed and the DLPack
+tensor's deleter was called.
+
+- `dlpack`: owned by the caller; its flags say if it is read-only*/
+    pub fn gnnmg_tensor_to_dlpack(
+        tensor: *const gnnmg_tensor,
+        dlpack: *mut *mut DLManagedTensorVersioned,
+    ) -> gnnmg_status;
+    #[must_use]
+    /// Facts about a tensor.
     pub fn gnnmg_tensor_get_info(
         tensor: *const gnnmg_tensor,
         info: *mut gnnmg_tensor_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Copies the elements of a tensor to another of the same shape and type and waits. Each may be on
-a
-GPU.
-
-Returns `GNNMG_ERR_NOT_FOUND` for an unknown GPU; `GNNMG_ERR_DEVICE_LOST`*/
+    /** Copies the elements of a tensor to another of the same shape and type and waits. Both may be
+on GPUs.*/
     pub fn gnnmg_tensor_copy(
         context: *const gnnmg_context,
         from: *const gnnmg_tensor,
         to: *mut gnnmg_tensor,
     ) -> gnnmg_status;
-    /// Calls the deleter of a tensor that the caller owns, or of NULL nothing.
+    /// Frees the handle.
     pub fn gnnmg_tensor_free(tensor: *mut gnnmg_tensor);
     #[must_use]
-    /// Makes a graph without types; add them next.
+    /// Makes a graph without types.
     pub fn gnnmg_graph_create(
         context: *const gnnmg_context,
         graph: *mut *mut gnnmg_graph,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a graph with one node type "node" and one edge type "edge" from a list of edges, copied.
-Tensors may be added.
-
-- `sources`: source of each edge
-- `targets`: target of each edge
-- `dtype`: of both: `GNNMG_DTYPE_I64` or `GNNMG_DTYPE_I32`*/
+    /** Makes a graph with node type "node" and edge type "edge", and sets its edges
+as gnnmg_graph_set_coo().*/
     pub fn gnnmg_graph_create_from_coo(
         context: *const gnnmg_context,
         num_nodes: i64,
@@ -2897,7 +2904,7 @@ Tensors may be added.
     #[must_use]
     /** Adds a node type.
 
-- `node_type`: index of the type; may be NULL*/
+- `node_type`: its index; may be NULL*/
     pub fn gnnmg_graph_add_node_type(
         graph: *mut gnnmg_graph,
         name: *const ::core::ffi::c_char,
@@ -2910,7 +2917,7 @@ Tensors may be added.
 - `source_type`: node type of the sources
 - `name`: unique among edge types between the same node types
 - `target_type`: node type of the targets
-- `edge_type`: index of the type; may be NULL*/
+- `edge_type`: its index; may be NULL*/
     pub fn gnnmg_graph_add_edge_type(
         graph: *mut gnnmg_graph,
         source_type: i32,
@@ -2919,11 +2926,7 @@ Tensors may be added.
         edge_type: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets the edges of a type from a list, copied; edge e of the list gets the id e.
-
-- `sources`: source of each edge
-- `targets`: target of each edge
-- `dtype`: of both: `GNNMG_DTYPE_I64` or `GNNMG_DTYPE_I32`*/
+    /// Sets the edges of a type from a list, copied; edge e of the list gets the id e.
     pub fn gnnmg_graph_set_coo(
         graph: *mut gnnmg_graph,
         edge_type: i32,
@@ -2933,12 +2936,11 @@ Tensors may be added.
         num_edges: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets the edges of a type from compressed sparse columns, copied.
+    /** Sets the edges of a type from compressed sparse columns, copied: rows are targets.
 
-- `indptr`: first entry of each target, \[number of targets + 1\]
 - `indices`: source of each edge
 - `edge_ids`: a permutation of 0 .. num_edges - 1; NULL: entry e is edge e
-- `dtype`: of `indices` and `edge_ids`: `GNNMG_DTYPE_I64` or `GNNMG_DTYPE_I32`*/
+- `dtype`: of `indices` and `edge_ids`*/
     pub fn gnnmg_graph_set_csc(
         graph: *mut gnnmg_graph,
         edge_type: i32,
@@ -2949,10 +2951,7 @@ Tensors may be added.
         num_edges: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_graph_set_coo() with tensors, which the library copies.
-
-- `sources`: i64 or i32 \[num_edges\]
-- `targets`: as `sources`*/
+    /// gnnmg_graph_set_coo() with tensors i64 or i32 \[num_edges\], copied.
     pub fn gnnmg_graph_import_coo(
         graph: *mut gnnmg_graph,
         edge_type: i32,
@@ -2960,11 +2959,11 @@ Tensors may be added.
         targets: *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_graph_set_csc() with tensors, whose memory the graph shares if it can.
+    /** gnnmg_graph_set_csc() with tensors, shared if possible.
 
-- `indptr`: i64 \[number of targets + 1\]
-- `indices`: i64 or i32 \[num_edges\]; i32 is shared, i64 only if 31 bits are not enough
-- `edge_ids`: i64 or i32 \[num_edges\], or NULL: entry e is edge e*/
+- `indptr`: i64
+- `indices`: i64 or i32; i32 is shared, i64 only if 31 bits are not enough
+- `edge_ids`: as `indices`, or NULL*/
     pub fn gnnmg_graph_import_csc(
         graph: *mut gnnmg_graph,
         edge_type: i32,
@@ -2973,10 +2972,10 @@ Tensors may be added.
         edge_ids: *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets or replaces a named tensor on the nodes of a type, copied. Data sets read features from "x"
-and labels from "y" by default.
+    /** Sets or replaces a named tensor on the nodes of a type, copied. By default data sets read
+features from "x" and labels from "y".
 
-- `data`: elements, row by row, one row per node*/
+- `data`: one row per node*/
     pub fn gnnmg_graph_set_node_tensor(
         graph: *mut gnnmg_graph,
         node_type: i32,
@@ -2989,8 +2988,6 @@ and labels from "y" by default.
     #[must_use]
     /** gnnmg_graph_set_node_tensor() without copying.
 
-- `tensor`: \[number of nodes, ...\]
-
 Returns `GNNMG_ERR_UNSUPPORTED` for an unsupported device, type or layout*/
     pub fn gnnmg_graph_import_node_tensor(
         graph: *mut gnnmg_graph,
@@ -2999,13 +2996,9 @@ Returns `GNNMG_ERR_UNSUPPORTED` for an unsupported device, type or layout*/
         tensor: *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets a sparse tensor on nodes, copied: row r has the entries indptr\[r\] to indptr\[r+1\] - 1. It
-stays sparse up to the first layer of a model.
+    /** Sets a sparse tensor on nodes, copied. It stays sparse up to the first layer of a model.
 
-- `num_columns`: width of the dense form
-- `indptr`: \[number of nodes + 1\]
-- `indices`: column of each entry
-- `values`: of each entry*/
+- `indices`: column of each entry*/
     pub fn gnnmg_graph_set_node_csr(
         graph: *mut gnnmg_graph,
         node_type: i32,
@@ -3017,12 +3010,7 @@ stays sparse up to the first layer of a model.
         num_entries: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_graph_set_node_csr() without copying.
-
-- `num_columns`: width of the dense form
-- `indptr`: i64 \[number of nodes + 1\]
-- `indices`: i32 \[num_entries\]
-- `values`: f32 \[num_entries\]*/
+    /// gnnmg_graph_set_node_csr() without copying: `indptr` i64, `indices` i32, `values` f32.
     pub fn gnnmg_graph_import_node_csr(
         graph: *mut gnnmg_graph,
         node_type: i32,
@@ -3033,9 +3021,9 @@ stays sparse up to the first layer of a model.
         values: *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets a named tensor on the edges of a type, rows by edge id, copied. The edges must be set.
+    /** Sets a named tensor on the edges of a type, copied. The edges must be set.
 
-- `data`: elements, row by row*/
+- `data`: rows by edge id*/
     pub fn gnnmg_graph_set_edge_tensor(
         graph: *mut gnnmg_graph,
         edge_type: i32,
@@ -3048,9 +3036,7 @@ stays sparse up to the first layer of a model.
     #[must_use]
     /** gnnmg_graph_set_edge_tensor() without copying.
 
-- `tensor`: \[number of edges, ...\]
-
-Returns `GNNMG_ERR_UNSUPPORTED` for an unsupported device, type or layout*/
+Returns as gnnmg_graph_import_node_tensor()*/
     pub fn gnnmg_graph_import_edge_tensor(
         graph: *mut gnnmg_graph,
         edge_type: i32,
@@ -3058,7 +3044,7 @@ Returns `GNNMG_ERR_UNSUPPORTED` for an unsupported device, type or layout*/
         tensor: *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a new graph that shares the tensors that do not change.
+    /** Makes a new graph that shares unchanged tensors.
 
 - `edge_type`: a type whose sources and targets have one node type*/
     pub fn gnnmg_graph_create_transformed(
@@ -3068,12 +3054,10 @@ Returns `GNNMG_ERR_UNSUPPORTED` for an unsupported device, type or layout*/
         transformed: *mut *mut gnnmg_graph,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a new graph in which every row of a node tensor is divided by its sum; rows with sum 0
-stay.
+    /** Makes a new graph in which every row of a node tensor is divided by its sum; rows with sum
+0 stay.
 
-- `name`: a dense f32 or sparse tensor; of each node type that has it
-
-Returns `GNNMG_ERR_NOT_FOUND`*/
+- `name`: a dense f32 or sparse tensor, of each node type that has it*/
     pub fn gnnmg_graph_create_normalized(
         graph: *const gnnmg_graph,
         name: *const ::core::ffi::c_char,
@@ -3084,15 +3068,12 @@ Returns `GNNMG_ERR_NOT_FOUND`*/
 - "planted": undirected, with classes of nodes; "x" f32 \[nodes, num_features\], a class center
 plus noise, and "y" i64 \[nodes\]. With the defaults the best possible accuracy is about 0.391
 from a node's own features, 0.740 with neighbors, 0.909 with two hops.
-- "log_normal": log-normal in-degrees and communities, as of products bought together, with "x"
-and "y".
-- "rmat": R-MAT (Chakrabarti, Zhan, Faloutsos 2004).
-- "erdos_renyi": uniformly drawn edges, self-loops and duplicates included.
+- "log_normal": log-normal in-degrees and communities, with "x" and "y".
+- "rmat": R-MAT (Chakrabarti 2004).
+- "erdos_renyi": uniformly drawn edges, with self-loops and duplicates.
 
 - `generator`: its name
-- `settings`: of the subject with that name
-
-Returns `GNNMG_ERR_NOT_FOUND` for an unknown generator*/
+- `settings`: of the subject with that name*/
     pub fn gnnmg_graph_generate(
         context: *const gnnmg_context,
         generator: *const ::core::ffi::c_char,
@@ -3112,17 +3093,17 @@ Returns `GNNMG_ERR_NOT_FOUND` for an unknown generator*/
         count: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /// Name of a node type, borrowed.
+    /// Name of a node type.
     pub fn gnnmg_graph_node_type_name(
         graph: *const gnnmg_graph,
         node_type: i32,
         name: *mut *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Name of an edge type, borrowed, and its node types.
+    /** Name of an edge type, and the node types of its sources and targets.
 
-- `source_type`: node type of the sources
-- `target_type`: node type of the targets*/
+- `source_type`: index
+- `target_type`: index*/
     pub fn gnnmg_graph_edge_type_name(
         graph: *const gnnmg_graph,
         edge_type: i32,
@@ -3145,11 +3126,9 @@ Returns `GNNMG_ERR_NOT_FOUND` for an unknown generator*/
         count: *mut i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Lists the names of the tensors on a node type, borrowed.
+    /** Lists the tensors on a node type.
 
-- `sparse`: 1: the tensor is sparse
-
-Returns `GNNMG_END`*/
+- `sparse`: 1: the tensor is sparse*/
     pub fn gnnmg_graph_node_tensor_name(
         graph: *const gnnmg_graph,
         node_type: i32,
@@ -3158,9 +3137,7 @@ Returns `GNNMG_END`*/
         sparse: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Lists the names of the tensors on an edge type, borrowed.
-
-Returns `GNNMG_END`*/
+    /// Lists the tensors on an edge type.
     pub fn gnnmg_graph_edge_tensor_name(
         graph: *const gnnmg_graph,
         edge_type: i32,
@@ -3168,11 +3145,9 @@ Returns `GNNMG_END`*/
         name: *mut *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Dense tensor on nodes, without copying.
+    /** Dense tensor on nodes \[nodes, ...\].
 
-- `tensor`: \[number of nodes, ...\]
-
-Returns `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_UNSUPPORTED` if it is sparse*/
+Returns `GNNMG_ERR_UNSUPPORTED` if it is sparse*/
     pub fn gnnmg_graph_export_node_tensor(
         graph: *const gnnmg_graph,
         node_type: i32,
@@ -3180,14 +3155,9 @@ Returns `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_UNSUPPORTED` if it is sparse*/
         tensor: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sparse tensor on nodes, without copying.
+    /** Sparse tensor on nodes: `indptr` i64, `indices` i32, `values` f32.
 
-- `num_columns`: width of the dense form
-- `indptr`: i64 \[number of nodes + 1\]
-- `indices`: i32 \[entries\]
-- `values`: f32 \[entries\]
-
-Returns `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_UNSUPPORTED` if it is dense*/
+Returns `GNNMG_ERR_UNSUPPORTED` if it is dense*/
     pub fn gnnmg_graph_export_node_csr(
         graph: *const gnnmg_graph,
         node_type: i32,
@@ -3198,11 +3168,7 @@ Returns `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_UNSUPPORTED` if it is dense*/
         values: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Tensor on edges, rows by edge id, without copying.
-
-- `tensor`: \[number of edges, ...\]
-
-Returns `GNNMG_ERR_NOT_FOUND`*/
+    /// Tensor on edges \[edges, ...\], rows by edge id.
     pub fn gnnmg_graph_export_edge_tensor(
         graph: *const gnnmg_graph,
         edge_type: i32,
@@ -3210,10 +3176,7 @@ Returns `GNNMG_ERR_NOT_FOUND`*/
         tensor: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Edges of a type, copied, in the order of their ids.
-
-- `sources`: i64 \[number of edges\]
-- `targets`: i64 \[number of edges\]*/
+    /// Edges of a type, copied, in the order of their ids: i64 \[edges\].
     pub fn gnnmg_graph_export_coo(
         graph: *const gnnmg_graph,
         edge_type: i32,
@@ -3221,11 +3184,11 @@ Returns `GNNMG_ERR_NOT_FOUND`*/
         targets: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Edges of a type as stored: for each target, the sources of its incoming edges.
+    /** Edges of a type as stored, rows being targets.
 
-- `indptr`: i64 \[number of targets + 1\]
-- `indices`: i32 or i64 \[number of edges\]
-- `edge_ids`: i32 or i64 \[number of edges\]; NULL when entry e is edge e*/
+- `indptr`: i64
+- `indices`: sources, i32 or i64
+- `edge_ids`: i32 or i64; NULL when entry e is edge e*/
     pub fn gnnmg_graph_export_csc(
         graph: *const gnnmg_graph,
         edge_type: i32,
@@ -3237,10 +3200,10 @@ Returns `GNNMG_ERR_NOT_FOUND`*/
     /** Incoming edges of one node, in stored order.
 
 - `target`: the node
-- `sources`: source of each edge; may be NULL with `capacity` 0
-- `edge_ids`: id of each edge; may be NULL
+- `sources`: may be NULL with `capacity` 0
+- `edge_ids`: may be NULL
 - `capacity`: entries of each array
-- `needed`: number of incoming edges; only the first `capacity` are written*/
+- `needed`: number of incoming edges*/
     pub fn gnnmg_graph_get_in_edges(
         graph: *const gnnmg_graph,
         edge_type: i32,
@@ -3255,8 +3218,7 @@ Returns `GNNMG_ERR_NOT_FOUND`*/
 
 - `settings`: "dataset": the format, and details that the files leave open
 
-Returns `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_FORMAT`; `GNNMG_ERR_CHECKSUM`; `GNNMG_ERR_RANGE`;
-`GNNMG_ERR_NAN`; `GNNMG_ERR_UNSUPPORTED`*/
+Returns `GNNMG_ERR_UNSUPPORTED`*/
     pub fn gnnmg_dataset_open(
         context: *const gnnmg_context,
         path: *const ::core::ffi::c_char,
@@ -3265,13 +3227,11 @@ Returns `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_FORMAT`; `GNNMG_ERR_CHECKSUM`; `GNNMG_
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Generates a data set: gnnmg_graph_generate(), gnnmg_dataset_create() and
-gnnmg_dataset_add_random_split().
+    /** Generates a data set with a split, by gnnmg_graph_generate(), gnnmg_dataset_create()
+and gnnmg_dataset_add_random_split().
 
 - `generator`: "planted" or "log_normal"
-- `settings`: of the generator and of "split"; `seed` is for both
-
-Returns `GNNMG_ERR_NOT_FOUND` for an unknown generator, or one without labels*/
+- `settings`: of the generator and of "split"; `seed` is for both*/
     pub fn gnnmg_dataset_generate(
         context: *const gnnmg_context,
         generator: *const ::core::ffi::c_char,
@@ -3281,16 +3241,15 @@ Returns `GNNMG_ERR_NOT_FOUND` for an unknown generator, or one without labels*/
     #[must_use]
     /** Makes a data set around a graph, without a split. The graph can no longer change.
 
-- `graph`: a graph with one node type
+- `graph`: with one node type
 - `features`: name of the feature tensor on nodes; NULL: none
 - `labels`: name of the label tensor on nodes; NULL: none
 - `task`: `GNNMG_TASK_NONE`: integers are classes, floats regression. `GNNMG_TASK_BINARY` takes
 labels of any type with values 0, 1, and NaN or -1 for no label
 - `num_classes`: number of classes; 0: the largest label + 1
 
-Returns `GNNMG_ERR_NOT_FOUND` for a missing tensor; `GNNMG_ERR_RANGE` naming the first label
-outside the classes; `GNNMG_ERR_NAN` naming the first value that is not finite in the features,
-or in an edge tensor that models read*/
+Returns `GNNMG_ERR_RANGE` naming the first label outside the classes; `GNNMG_ERR_NAN` naming the
+first value that is not finite in the features, or in an edge tensor that models read*/
     pub fn gnnmg_dataset_create(
         graph: *const gnnmg_graph,
         features: *const ::core::ffi::c_char,
@@ -3302,16 +3261,15 @@ or in an edge tensor that models read*/
     #[must_use]
     /** Makes a data set of many graphs side by side in one graph, without a split.
 
-- `graph`: a graph with one node type and one edge type
+- `graph`: with one node type and one edge type
 - `graph_ptr`: first node of each graph, \[num_graphs + 1\], from 0 to the number of nodes; a
-graph may have no nodes, and no edge may leave its graph
+graph may have no nodes
 - `features`: name of the feature tensor on nodes; NULL: none
 - `labels`: one row per graph, \[num_graphs\] or \[num_graphs, T\]; NULL: none
 - `task`: as for gnnmg_dataset_create()
-- `num_classes`: number of classes; 0: the largest label + 1
+- `num_classes`: as for gnnmg_dataset_create()
 
-Returns as gnnmg_dataset_create(); `GNNMG_ERR_RANGE` also naming the first edge that leaves its
-graph*/
+Returns as gnnmg_dataset_create(); `GNNMG_ERR_RANGE` also naming an edge between two graphs*/
     pub fn gnnmg_dataset_create_graphs(
         graph: *const gnnmg_graph,
         graph_ptr: *const i64,
@@ -3325,9 +3283,8 @@ graph*/
     /// Frees the handle.
     pub fn gnnmg_dataset_free(dataset: *mut gnnmg_dataset);
     #[must_use]
-    /** Writes the data set as a folder of `.npy` files and `metadata.json`, whole or not at all.
-
-- `path`: a folder that does not exist*/
+    /** Writes the data set as a folder of `.npy` files and `metadata.json`, with all splits. The folder
+opens with the first one chosen.*/
     pub fn gnnmg_dataset_save(
         dataset: *const gnnmg_dataset,
         path: *const ::core::ffi::c_char,
@@ -3337,12 +3294,11 @@ graph*/
     /** Writes the data set as a folder of parts: for each part the rows of its nodes as `.npy` files,
 and for each node its part. Nodes keep their ids.
 
-A call with the same arguments continues after an interruption, and the result has the same
-bytes. The log reports each step. `GNNMG_PARTS_METHOD_CLUSTER` and `GNNMG_PARTS_METHOD_METIS`
-keep every part within the slack of nodes, edges, and training ids of the chosen split, plus one
-row.
+A call with the same arguments continues after an interruption, with the same result. The log
+reports each step. `GNNMG_PARTS_METHOD_CLUSTER` and `GNNMG_PARTS_METHOD_METIS` keep every part
+within the slack of nodes, edges, and training ids of the chosen split, plus one row.
 
-- `dataset`: a data set with one node type and one edge type
+- `dataset`: with one node type and one edge type
 - `folder`: a new folder, or one that an earlier call began or completed
 - `given`: part of each node, in place of the method; NULL: none
 - `settings`: "parts"
@@ -3360,9 +3316,7 @@ Returns `GNNMG_ERR_MISMATCH` if the folder was begun with other arguments or dat
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Facts about the parts of a data set in parts.
-
-Returns `GNNMG_ERR_NOT_FOUND` without parts*/
+    /// Facts about all parts.
     pub fn gnnmg_dataset_get_parts_info(
         dataset: *const gnnmg_dataset,
         info: *mut gnnmg_parts_info,
@@ -3373,8 +3327,7 @@ Returns `GNNMG_ERR_NOT_FOUND` without parts*/
 - `part`: its number
 - `cache_rows`: rows in the cache: those read most often
 
-Returns `GNNMG_END` after the last part; `GNNMG_ERR_NOT_FOUND` without parts;
-`GNNMG_ERR_CHECKSUM`*/
+Returns `GNNMG_END` after the last part*/
     pub fn gnnmg_dataset_get_part_info(
         dataset: *const gnnmg_dataset,
         part: i32,
@@ -3382,11 +3335,7 @@ Returns `GNNMG_END` after the last part; `GNNMG_ERR_NOT_FOUND` without parts;
         info: *mut gnnmg_part_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Part of each node.
-
-- `book`: i32 \[num_nodes\]
-
-Returns `GNNMG_ERR_NOT_FOUND` without parts*/
+    /// Part of each node: i32 \[num_nodes\].
     pub fn gnnmg_dataset_export_book(
         dataset: *const gnnmg_dataset,
         book: *mut *mut gnnmg_tensor,
@@ -3398,7 +3347,7 @@ Returns `GNNMG_ERR_NOT_FOUND` without parts*/
         info: *mut gnnmg_dataset_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Names of a data set and of its node tensors, borrowed.
+    /** Names of a data set and of its node tensors.
 
 - `name`: of the data set
 - `features`: of the feature tensor; empty: none
@@ -3412,9 +3361,7 @@ Returns `GNNMG_ERR_NOT_FOUND` without parts*/
     #[must_use]
     /** Graph of a data set; many graphs are side by side in one.
 
-- `index`: 0
-
-Returns `GNNMG_ERR_NOT_FOUND` for another index*/
+- `index`: 0*/
     pub fn gnnmg_dataset_get_graph(
         dataset: *const gnnmg_dataset,
         index: i64,
@@ -3423,10 +3370,7 @@ Returns `GNNMG_ERR_NOT_FOUND` for another index*/
     #[must_use]
     /** Lists the splits of a data set.
 
-- `position`: 0, 1, ... until `GNNMG_END`
-- `name`: borrowed
-
-Returns `GNNMG_END`*/
+- `position`: from 0, until `GNNMG_END`*/
     pub fn gnnmg_dataset_get_split_info(
         dataset: *const gnnmg_dataset,
         position: i64,
@@ -3434,16 +3378,16 @@ Returns `GNNMG_END`*/
         info: *mut gnnmg_split_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Chooses the split for objects made from now on; at first it is the first split.
+    /** Makes a data set of the same data with another split chosen. Both share graph, features and
+labels; splits and weights that one gets later do not change the other.
 
 - `name`: of the split; NULL: that of the first
-- `index`: among the splits of that name
-
-Returns `GNNMG_ERR_NOT_FOUND` listing the splits*/
-    pub fn gnnmg_dataset_set_split(
-        dataset: *mut gnnmg_dataset,
+- `index`: among the splits of that name*/
+    pub fn gnnmg_dataset_select_split(
+        dataset: *const gnnmg_dataset,
         name: *const ::core::ffi::c_char,
         index: i32,
+        selected: *mut *mut gnnmg_dataset,
     ) -> gnnmg_status;
     #[must_use]
     /** Adds a split and chooses it. Its index is the number of splits that had its name.
@@ -3453,8 +3397,7 @@ Returns `GNNMG_ERR_NOT_FOUND` listing the splits*/
 - `validation`: as `train`
 - `test`: as `train`
 
-Returns `GNNMG_ERR_RANGE` naming list and position of an unknown id; `GNNMG_ERR_FORMAT` for an id
-in two places*/
+Returns `GNNMG_ERR_FORMAT` for an id in two places*/
     pub fn gnnmg_dataset_add_split(
         dataset: *mut gnnmg_dataset,
         name: *const ::core::ffi::c_char,
@@ -3486,31 +3429,21 @@ each: split k holds out fold k. Chooses the first.
         settings: *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Labels of a data set.
-
-- `labels`: classes i64 \[n\], -1 for no label, or f32 \[n, T\], NaN for no label
-
-Returns `GNNMG_ERR_NOT_FOUND`*/
+    /// Labels: classes i64 \[n\], -1 for none, or f32 \[n, T\], NaN for none.
     pub fn gnnmg_dataset_export_labels(
         dataset: *const gnnmg_dataset,
         labels: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** First node of each graph in a data set of many graphs.
+    /** First node of each graph: i64 \[graphs + 1\].
 
-- `graph_ptr`: i64 \[graphs + 1\]
-
-Returns `GNNMG_ERR_NOT_FOUND` if it is one graph*/
+Returns `GNNMG_ERR_NOT_FOUND` if the data set is one graph*/
     pub fn gnnmg_dataset_export_graph_ptr(
         dataset: *const gnnmg_dataset,
         graph_ptr: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Ids of one part of the chosen split, ascending.
-
-- `ids`: i64 \[n\]
-
-Returns `GNNMG_ERR_NOT_FOUND` without a split*/
+    /// Ids of one part of the chosen split, ascending: i64 \[n\].
     pub fn gnnmg_dataset_export_split(
         dataset: *const gnnmg_dataset,
         part: gnnmg_part,
@@ -3534,35 +3467,24 @@ gnnmg_dataset_save() stores them.
     /** Sets class weights that give every class the same total weight in the training part: labeled
 training nodes / (classes x training nodes of the class).
 
-Returns `GNNMG_ERR_INVALID_ARGUMENT` naming a class without a training node;
-`GNNMG_ERR_NOT_FOUND` without a split*/
+Returns `GNNMG_ERR_INVALID_ARGUMENT` naming a class without a training node*/
     pub fn gnnmg_dataset_balance_classes(dataset: *mut gnnmg_dataset) -> gnnmg_status;
     #[must_use]
     /** Sets the weight of each node in a loss; see gnnmg_dataset_set_class_weights().
 
-- `weights`: f32 or f64 \[num_nodes\], 0 or 1e-12 to 1e12, not all 0, copied; NULL: remove
-
-Returns `GNNMG_ERR_UNSUPPORTED` for a tensor that is not contiguous*/
+- `weights`: f32 or f64 \[num_nodes\], 0 or 1e-12 to 1e12, not all 0, copied; NULL: remove*/
     pub fn gnnmg_dataset_set_sample_weights(
         dataset: *mut gnnmg_dataset,
         weights: *const gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Class weights of a data set.
-
-- `weights`: f64 \[classes or targets\]
-
-Returns `GNNMG_ERR_NOT_FOUND`*/
+    /// Class weights: f64 \[classes or targets\].
     pub fn gnnmg_dataset_export_class_weights(
         dataset: *const gnnmg_dataset,
         weights: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sample weights of a data set.
-
-- `weights`: f64 \[num_nodes\]
-
-Returns `GNNMG_ERR_NOT_FOUND`*/
+    /// Sample weights: f64 \[num_nodes\].
     pub fn gnnmg_dataset_export_sample_weights(
         dataset: *const gnnmg_dataset,
         weights: *mut *mut gnnmg_tensor,
@@ -3576,8 +3498,8 @@ Returns `GNNMG_ERR_NOT_FOUND`*/
         sampler: *mut *mut gnnmg_sampler,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a sampler from a callback. The library numbers the nodes of its edges and builds the
-blocks.
+    /** Makes a sampler from a callback. The library numbers the nodes of its edges and builds
+the blocks.
 
 - `graph`: a graph with one node type and one edge type
 - `config`: only `num_fanouts`, the number of layers, is used
@@ -3597,10 +3519,8 @@ wait or are lent*/
     /** Makes a sampler whose seeds are graphs of a data set of many graphs. A mini-batch has all nodes
 and edges of its graphs; all layers share one block.
 
-- `config`: only `num_fanouts`, the number of layers, is used
-- `settings`: only `edge_ids` and `transpose` are used
-
-Returns `GNNMG_ERR_INVALID_ARGUMENT` if the data set is one graph*/
+- `config`: as for gnnmg_sampler_create_custom()
+- `settings`: as for gnnmg_sampler_create_custom()*/
     pub fn gnnmg_sampler_create_graphs(
         dataset: *const gnnmg_dataset,
         config: *const gnnmg_sampler_config,
@@ -3616,16 +3536,17 @@ Returns `GNNMG_ERR_INVALID_ARGUMENT` if the data set is one graph*/
         count: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Samples the neighborhoods of given seeds, on the calling thread.
+    /** Samples the neighborhoods of seeds, on the calling thread. `seed`, `epoch` and `number`
+determine the draws.
 
 - `dataset`: source of features and labels, on the sampler's graph; NULL: none
 - `seeds`: node ids; a repeated seed gets its own row with equal draws
 - `times`: NULL: for temporal sampling, which this version does not have
-- `seed`: of the draws
-- `epoch`: of the draws
-- `number`: of the mini-batch, for the draws
+- `seed`: any number
+- `epoch`: any number
+- `number`: of the mini-batch
 
-Returns `GNNMG_ERR_RANGE`; `GNNMG_ERR_CALLBACK`*/
+Returns `GNNMG_ERR_CALLBACK`*/
     pub fn gnnmg_sampler_sample(
         sampler: *const gnnmg_sampler,
         dataset: *const gnnmg_dataset,
@@ -3642,10 +3563,8 @@ Returns `GNNMG_ERR_RANGE`; `GNNMG_ERR_CALLBACK`*/
     /** Adds edges to the sample of the current callback. They are checked after it returns: a wrong id
 ends the work with `GNNMG_ERR_CALLBACK`, naming layer, edge and node.
 
-- `sink`: stale after the callback returns
-- `sources`: source of each edge
-- `targets`: target of each edge, among the callback's targets, in any order
-- `edge_ids`: id of each edge; needed with the sampler's setting `edge_ids`, else ignored*/
+- `targets`: among the callback's targets, in any order
+- `edge_ids`: needed with the sampler's setting `edge_ids`, else ignored*/
     pub fn gnnmg_sink_add_edges(
         sink: *mut gnnmg_sink,
         sources: *const i64,
@@ -3661,9 +3580,6 @@ ends the work with `GNNMG_ERR_CALLBACK`, naming layer, edge and node.
 - `replace`: 1: with replacement
 - `key`: of the callback's `gnnmg_layer_info`, or any number
 
-Returns `GNNMG_ERR_RANGE`; for a graph in parts `GNNMG_ERR_UNAVAILABLE`, `GNNMG_ERR_TIMEOUT` or
-`GNNMG_ERR_PROTOCOL`, naming the part
-
 Threading: (b) for the graph, (c) for the sink*/
     pub fn gnnmg_graph_sample_neighbors(
         graph: *const gnnmg_graph,
@@ -3678,9 +3594,7 @@ Threading: (b) for the graph, (c) for the sink*/
     #[must_use]
     /** Makes a loader for one part of the chosen split.
 
-- `sampler`: a sampler on the data set's graph
-
-Returns `GNNMG_ERR_NOT_FOUND` without a split*/
+- `sampler`: a sampler on the data set's graph*/
     pub fn gnnmg_loader_create(
         dataset: *const gnnmg_dataset,
         sampler: *const gnnmg_sampler,
@@ -3691,12 +3605,10 @@ Returns `GNNMG_ERR_NOT_FOUND` without a split*/
     #[must_use]
     /** Makes a loader for given seeds.
 
-- `dataset`: source of features and labels, on the sampler's graph; NULL: none
+- `dataset`: as for gnnmg_sampler_sample(), or NULL
 - `seeds`: node ids, copied
-- `times`: NULL: for temporal sampling, which this version does not have
-- `config`: `part` is ignored
-
-Returns `GNNMG_ERR_RANGE` naming a seed that is not a node*/
+- `times`: NULL
+- `config`: `part` is ignored*/
     pub fn gnnmg_loader_create_from_seeds(
         dataset: *const gnnmg_dataset,
         sampler: *const gnnmg_sampler,
@@ -3708,7 +3620,7 @@ Returns `GNNMG_ERR_RANGE` naming a seed that is not a node*/
         settings: *const ::core::ffi::c_char,
         loader: *mut *mut gnnmg_loader,
     ) -> gnnmg_status;
-    /// Frees the handle and cancels a waiting gnnmg_loader_next(). Mini-batches stay valid.
+    /// Frees the handle. Mini-batches stay valid.
     pub fn gnnmg_loader_free(loader: *mut gnnmg_loader);
     #[must_use]
     /// Facts about the epoch of the next mini-batch.
@@ -3727,8 +3639,8 @@ Returns `GNNMG_ERR_RANGE` naming a seed that is not a node*/
         step: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Next mini-batch of this rank. The first call begins epoch 0. After `GNNMG_END` the next call
-begins the next epoch. An error repeats until gnnmg_loader_start().
+    /** Next mini-batch of this rank. The first call begins epoch 0, a call after `GNNMG_END` the next
+epoch. An error repeats until gnnmg_loader_start().
 
 Returns `GNNMG_END`; `GNNMG_ERR_CALLBACK`*/
     pub fn gnnmg_loader_next(
@@ -3736,7 +3648,8 @@ Returns `GNNMG_END`; `GNNMG_ERR_CALLBACK`*/
         batch: *mut *mut gnnmg_batch,
         timeout_ms: i64,
     ) -> gnnmg_status;
-    /// Stops the threads; gnnmg_loader_next() gives `GNNMG_ERR_CANCELLED` until gnnmg_loader_start().
+    /** Stops the threads; gnnmg_loader_next() gives `GNNMG_ERR_CANCELLED`
+until gnnmg_loader_start().*/
     pub fn gnnmg_loader_cancel(loader: *mut gnnmg_loader);
     /// Frees the handle.
     pub fn gnnmg_batch_free(batch: *mut gnnmg_batch);
@@ -3749,7 +3662,7 @@ Returns `GNNMG_END`; `GNNMG_ERR_CALLBACK`*/
     #[must_use]
     /** Sizes of one block.
 
-- `layer`: 0 to num_layers - 1*/
+- `layer`: from 0*/
     pub fn gnnmg_batch_get_block_info(
         batch: *const gnnmg_batch,
         layer: i32,
@@ -3757,34 +3670,26 @@ Returns `GNNMG_END`; `GNNMG_ERR_CALLBACK`*/
         info: *mut gnnmg_block_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Seeds.
-
-- `seeds`: i64 \[num_seeds\]*/
+    /// Seeds: i64 \[num_seeds\].
     pub fn gnnmg_batch_export_seeds(
         batch: *const gnnmg_batch,
         seeds: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** First node of each seed, if seeds are graphs.
-
-- `graph_ptr`: i64 \[num_seeds + 1\]*/
+    /// First node of each seed, if seeds are graphs: i64 \[num_seeds + 1\].
     pub fn gnnmg_batch_export_graph_ptr(
         batch: *const gnnmg_batch,
         graph_ptr: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Nodes: the seeds, then the nodes of each hop in order of first appearance.
-
-- `node_ids`: i64 \[num_nodes\]*/
+    /// Nodes: the seeds, then the nodes of each hop in order of first appearance: i64 \[num_nodes\].
     pub fn gnnmg_batch_export_node_ids(
         batch: *const gnnmg_batch,
         node_type: i32,
         node_ids: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Dense features of the nodes.
-
-- `features`: \[num_nodes, feature_dim\] in the data set's type
+    /** Dense features of the nodes: \[num_nodes, feature_dim\] in the data set's type.
 
 Returns `GNNMG_ERR_UNSUPPORTED` if they are sparse*/
     pub fn gnnmg_batch_export_features(
@@ -3793,11 +3698,7 @@ Returns `GNNMG_ERR_UNSUPPORTED` if they are sparse*/
         features: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sparse features of the nodes.
-
-- `indptr`: i64 \[num_nodes + 1\]
-- `indices`: i32 \[entries\]
-- `values`: f32 \[entries\]
+    /** Sparse features of the nodes: `indptr` i64, `indices` i32, `values` f32.
 
 Returns `GNNMG_ERR_UNSUPPORTED` if they are dense*/
     pub fn gnnmg_batch_export_sparse_features(
@@ -3808,29 +3709,24 @@ Returns `GNNMG_ERR_UNSUPPORTED` if they are dense*/
         values: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Labels of the seeds.
-
-- `labels`: classes i64 \[num_seeds\], or f32 \[num_seeds, targets\]*/
+    /// Labels of the seeds: classes i64 \[num_seeds\], or f32 \[num_seeds, T\].
     pub fn gnnmg_batch_export_labels(
         batch: *const gnnmg_batch,
         labels: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Weight of each label in a loss: that of the class times that of the node; 1 if none are set, 0
-without a label.
-
-- `weights`: f64, in the shape of the labels*/
+    /** Weight of each label in a loss, f64 in the shape of the labels: that of the class times that
+of the node; 1 if none are set, 0 without a label.*/
     pub fn gnnmg_batch_export_weights(
         batch: *const gnnmg_batch,
         weights: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Edges of one layer: target t has the sources indices\[indptr\[t\]\] to indices\[indptr\[t+1\] - 1\], as
-positions in the list of nodes.
+    /** Edges of one layer, rows being targets, as positions in the list of nodes.
 
-- `layer`: 0 to num_layers - 1
-- `indptr`: i32 \[num_targets + 1\]
-- `indices`: i32 \[num_edges\]
+- `layer`: from 0
+- `indptr`: i32
+- `indices`: sources, i32
 - `edge_ids`: i64 \[num_edges\]; NULL if the sampler stores none. May be NULL*/
     pub fn gnnmg_batch_export_block(
         batch: *const gnnmg_batch,
@@ -3843,7 +3739,7 @@ positions in the list of nodes.
     #[must_use]
     /** Makes a model with initial weights.
 
-- `dataset`: source of the settings that the config leaves to it; may be NULL*/
+- `dataset`: source of settings that the config leaves to it; may be NULL*/
     pub fn gnnmg_model_create(
         context: *const gnnmg_context,
         dataset: *const gnnmg_dataset,
@@ -3859,8 +3755,7 @@ fit the one before it, else it is not added.
 - `config`: of this layer: `output_dim` is the width of its rows, including concatenated heads;
 skip, jumping and readout do not apply; norms apply inside GIN, GINE and PyG's EdgeConv
 
-Returns `GNNMG_ERR_INVALID_ARGUMENT` naming layer and mismatch; `GNNMG_ERR_BUSY` after the first
-use*/
+Returns `GNNMG_ERR_BUSY` after the first use*/
     pub fn gnnmg_model_add_conv(
         model: *mut gnnmg_model,
         name: *const ::core::ffi::c_char,
@@ -3870,7 +3765,6 @@ use*/
     #[must_use]
     /** Adds a linear layer, as gnnmg_model_add_conv().
 
-- `name`: prefix of its keys
 - `output_dim`: columns of its rows
 - `bias`: 1: add a bias*/
     pub fn gnnmg_model_add_linear(
@@ -3882,7 +3776,7 @@ use*/
     #[must_use]
     /** Adds a norm, as gnnmg_model_add_conv().
 
-- `name`: prefix of its keys; NULL for a norm without parameters and statistics
+- `name`: NULL for a norm without parameters and statistics
 - `norm`: not `GNNMG_NORM_NONE`
 - `settings`: "norm"*/
     pub fn gnnmg_model_add_norm(
@@ -3907,12 +3801,12 @@ use*/
     pub fn gnnmg_model_add_dropout(model: *mut gnnmg_model, rate: f64) -> gnnmg_status;
     #[must_use]
     /** Adds a readout, as gnnmg_model_add_conv(): the next layers have one row per graph. A model has
-at
-most one, and no convolution after it.
+at most one, and no convolution after it.
 
-- `name`: prefix of its keys; NULL for a readout without parameters
+- `name`: NULL for a readout without parameters
 - `readout`: not `GNNMG_READOUT_NONE`
-- `size`: steps of `GNNMG_READOUT_SET2SET`, rows of `GNNMG_READOUT_SORT`; 0: 3 steps, 30 rows*/
+- `size`: steps of `GNNMG_READOUT_SET2SET`, rows of `GNNMG_READOUT_SORT`; 0: 3 steps, 30
+rows*/
     pub fn gnnmg_model_add_readout(
         model: *mut gnnmg_model,
         name: *const ::core::ffi::c_char,
@@ -3920,16 +3814,16 @@ most one, and no convolution after it.
         size: i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Moves a model to a GPU or back to main memory. Tensors that were exported before keep their
-values. Move it before optimizers and trainers are made or after they are freed; no layer can be
-added afterwards. A trainer takes a model in main memory and makes its own replicas on GPUs.
+    /** Moves a model to a GPU or back to main memory. Tensors exported before keep their values. Move
+it before optimizers and trainers are made or after they are freed; no layer can be added
+afterwards. A trainer takes a model in main memory.
 
 - `index`: number of the GPU; 0 for the CPU
-- `stream`: a CUDA stream of the caller that must outlive the model; 0: one of the library
+- `stream`: a CUDA stream of the caller; 0: one of the library
 
-Returns `GNNMG_ERR_DEPENDENCY` without a GPU, with the reason; `GNNMG_ERR_NOT_FOUND`;
-`GNNMG_ERR_BUSY` while the model has an optimizer or a trainer; `GNNMG_ERR_UNSUPPORTED` for a
-GPU that is too old, or `stream` 2; `GNNMG_ERR_DEVICE_LOST`*/
+Returns `GNNMG_ERR_DEPENDENCY` without a GPU, with the reason; `GNNMG_ERR_BUSY` while the model
+has an optimizer or a trainer; `GNNMG_ERR_UNSUPPORTED` for a GPU that is too old, or
+`stream` 2*/
     pub fn gnnmg_model_set_device(
         model: *mut gnnmg_model,
         device: gnnmg_device_type,
@@ -3951,12 +3845,9 @@ GPU that is too old, or `stream` 2; `GNNMG_ERR_DEVICE_LOST`*/
         info: *mut gnnmg_model_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Lists the keys of the tensors, parameters first.
+    /** Lists the keys of the tensors, parameters first: "convs.0.lin_l.weight".
 
-- `key`: borrowed: "convs.0.lin_l.weight"
-- `trained`: 1: a parameter, also a frozen one; 0: a buffer, such as a running mean
-
-Returns `GNNMG_END`*/
+- `trained`: 1: a parameter, also a frozen one; 0: a buffer, such as a running mean*/
     pub fn gnnmg_model_tensor_key(
         model: *const gnnmg_model,
         index: i64,
@@ -3965,11 +3856,7 @@ Returns `GNNMG_END`*/
     ) -> gnnmg_status;
     #[must_use]
     /** One parameter or buffer, sharing memory with the model: use it only while no call uses the
-model.
-
-- `tensor`: in the model's type; buffers may be i64
-
-Returns `GNNMG_ERR_NOT_FOUND` listing the keys*/
+model. In the model's type; buffers may be i64.*/
     pub fn gnnmg_model_export_tensor(
         model: *const gnnmg_model,
         key: *const ::core::ffi::c_char,
@@ -3978,54 +3865,45 @@ Returns `GNNMG_ERR_NOT_FOUND` listing the keys*/
     #[must_use]
     /** Copies values into one parameter or buffer.
 
-- `values`: of the same shape, in main memory or on a GPU
-
-Returns `GNNMG_ERR_NOT_FOUND`*/
+- `values`: of the same shape, in main memory or on a GPU*/
     pub fn gnnmg_model_set_tensor(
         model: *mut gnnmg_model,
         key: *const ::core::ffi::c_char,
         values: *const gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Freezes parameters, or lets them be trained again. A frozen parameter has no gradient and no
-optimizer state, and nothing changes it; running statistics still move. Copies, snapshots and
-checkpoints keep it, files of weights do not. Freeze before optimizers and trainers are made;
-tensors that were exported before no longer share memory with the model.
+    /** Freezes parameters, or trains them again. A frozen parameter has no gradient and no optimizer
+state, and nothing changes it; running statistics still move. Copies, snapshots and checkpoints
+keep it, files of weights do not. Freeze before optimizers and trainers are made; tensors
+exported before no longer share memory with the model.
 
 - `pattern`: a key in which `*` stands for any characters: "convs.0.*"
 - `trainable`: 0: freeze; 1: train
 
-Returns `GNNMG_ERR_NOT_FOUND` listing the keys; `GNNMG_ERR_BUSY` while the model has an optimizer
-or a trainer*/
+Returns `GNNMG_ERR_BUSY` while the model has an optimizer or a trainer*/
     pub fn gnnmg_model_set_trainable(
         model: *mut gnnmg_model,
         pattern: *const ::core::ffi::c_char,
         trainable: i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Gradient of one parameter, sharing memory with the model.
-
-- `gradient`: in the parameter's shape
-
-Returns `GNNMG_ERR_NOT_FOUND`, also for buffers and frozen parameters*/
+    /** Gradient of one parameter, sharing memory with the model. Buffers and frozen parameters
+have none.*/
     pub fn gnnmg_model_export_gradient(
         model: *const gnnmg_model,
         key: *const ::core::ffi::c_char,
         gradient: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** All parameters as one array, sharing memory with the model, frozen ones last.
-
-- `parameters`: \[num_parameters\]*/
+    /** All parameters as one array \[num_parameters\], sharing memory with the model, frozen
+ones last.*/
     pub fn gnnmg_model_export_parameters(
         model: *const gnnmg_model,
         parameters: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** All gradients as one array for all-reduce, sharing memory with the model, without frozen
-parameters.
-
-- `gradients`: \[num_parameters\]*/
+    /** All gradients as one array for all-reduce, sharing memory with the model, without
+frozen parameters.*/
     pub fn gnnmg_model_export_gradients(
         model: *const gnnmg_model,
         gradients: *mut *mut gnnmg_tensor,
@@ -4037,8 +3915,7 @@ parameters.
 - `training`: 1: apply dropout and keep the pass for gnnmg_model_backward()
 - `logits`: \[num_seeds, output_dim\], a copy on the same device; may be NULL
 
-Returns `GNNMG_ERR_NOT_FOUND` without features; `GNNMG_ERR_UNSUPPORTED` for training on a sample
-without `transpose`; `GNNMG_ERR_DEVICE_LOST`*/
+Returns `GNNMG_ERR_UNSUPPORTED` for training on a sample without `transpose`*/
     pub fn gnnmg_model_forward(
         model: *mut gnnmg_model,
         batch: *const gnnmg_batch,
@@ -4048,11 +3925,11 @@ without `transpose`; `GNNMG_ERR_DEVICE_LOST`*/
     #[must_use]
     /** Adds the gradient of the loss of the last training forward to the model's gradients. The loss is
 the (weighted) sum over the labeled seeds, divided by the number (weight) of those of the whole
-step: its sum over the mini-batches of a step on all ranks is the step's mean.
+step: summed over all mini-batches of a step it is the step's mean.
 
 - `value`: this mini-batch's share of that mean; may be NULL
 
-Returns `GNNMG_ERR_NOT_FOUND` without labels, or without a forward since the parameters changed*/
+Returns `GNNMG_ERR_NOT_FOUND` without a forward since the parameters changed*/
     pub fn gnnmg_model_backward(
         model: *mut gnnmg_model,
         loss: gnnmg_loss,
@@ -4061,19 +3938,18 @@ Returns `GNNMG_ERR_NOT_FOUND` without labels, or without a forward since the par
     #[must_use]
     /** gnnmg_model_backward() for a loss of the caller.
 
-- `gradient`: of that loss with respect to the logits, \[num_seeds, output_dim\], in the model's
-type, on any device
+- `gradient`: of that loss by the logits, \[num_seeds, output_dim\], in the model's type, on
+any device
 
-Returns `GNNMG_ERR_NOT_FOUND` without a forward since the parameters changed*/
+Returns as gnnmg_model_backward()*/
     pub fn gnnmg_model_backward_from(
         model: *mut gnnmg_model,
         gradient: *const gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Exact metrics of one part of the split that is chosen now, with full neighborhoods.
+    /** Exact metrics of one part of the chosen split, with full neighborhoods.
 
-Returns `GNNMG_ERR_INVALID_ARGUMENT` for an empty part; `GNNMG_ERR_NOT_FOUND` without split,
-labels or features*/
+Returns `GNNMG_ERR_INVALID_ARGUMENT` for an empty part*/
     pub fn gnnmg_model_evaluate(
         model: *mut gnnmg_model,
         dataset: *const gnnmg_dataset,
@@ -4083,12 +3959,9 @@ labels or features*/
     ) -> gnnmg_status;
     #[must_use]
     /** Result of the model for every node, or with a readout every graph, with full neighborhoods,
-layer
-by layer.
+layer by layer.
 
-- `rows`: \[number of nodes or graphs, output_dim\]
-
-Returns `GNNMG_ERR_NOT_FOUND` without features*/
+- `rows`: \[nodes or graphs, output_dim\]*/
     pub fn gnnmg_model_embed(
         model: *mut gnnmg_model,
         dataset: *const gnnmg_dataset,
@@ -4097,12 +3970,7 @@ Returns `GNNMG_ERR_NOT_FOUND` without features*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_model_embed() into a `.npy` file, whole or not at all. The rows are never in memory
-together.
-
-- `path`: the file, replaced if it exists
-
-Returns `GNNMG_ERR_NOT_FOUND` without features*/
+    /// gnnmg_model_embed() into a `.npy` file. The rows are never in memory together.
     pub fn gnnmg_model_embed_to_file(
         model: *mut gnnmg_model,
         dataset: *const gnnmg_dataset,
@@ -4111,17 +3979,14 @@ Returns `GNNMG_ERR_NOT_FOUND` without features*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Writes the tensors under the keys of the model's framework, and all settings, so that
-gnnmg_model_open() needs nothing else; whole or not at all. The settings are JSON in the metadata
-of safetensors, or in a record of a `.pth` that torch.load() ignores. A folder gets
-`model.safetensors` or `model.pth`, and `config.json` with the SHA-256 of the weights; it can be
-opened at any moment, also while it is written again.
+    /** Writes all settings, and the tensors under the keys of the model's framework, so that
+gnnmg_model_open() needs nothing else. The settings are JSON in the metadata of safetensors, or
+in a record of a `.pth` that torch.load() ignores. A folder gets `model.safetensors` or
+`model.pth`, and `config.json` with the SHA-256 of the weights; it can be opened at any moment,
+also while it is written again.
 
-- `path`: the file, replaced if it exists; or a folder that exists, or a path that ends with
-"/"
-- `settings`: "model_file"
-
-Returns `GNNMG_ERR_NOT_FOUND` if the folder of the file does not exist*/
+- `path`: a file; or an existing folder, or a path that ends with "/"
+- `settings`: "model_file"*/
     pub fn gnnmg_model_save(
         model: *mut gnnmg_model,
         path: *const ::core::ffi::c_char,
@@ -4130,22 +3995,21 @@ Returns `GNNMG_ERR_NOT_FOUND` if the folder of the file does not exist*/
     ) -> gnnmg_status;
     #[must_use]
     /** Makes a model from a file of gnnmg_model_save() alone, with the same bits. Also opens the folder
-of a checkpoint, with the weights that were trained last, and `best.safetensors` in it.
+of a checkpoint, with the weights trained last, and `best.safetensors` in it.
 
 - `path`: a file, or a folder with `model.safetensors` or `model.pth`
 
-Returns `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_FORMAT` for a file without settings, naming its first
-keys, or settings that do not fit its tensors; `GNNMG_ERR_VERSION` naming a setting of a later
-version; `GNNMG_ERR_CHECKSUM` or `GNNMG_ERR_MISMATCH` if `config.json` describes other weights;
-`GNNMG_ERR_NAN` and `GNNMG_ERR_RANGE` as gnnmg_model_load(); `GNNMG_ERR_CANCELLED`*/
+Returns `GNNMG_ERR_FORMAT` for a file without settings, naming its first keys, or
+settings that do not fit its tensors; `GNNMG_ERR_VERSION` naming a setting of a later
+version; `GNNMG_ERR_CHECKSUM` or `GNNMG_ERR_MISMATCH` if `config.json` describes other
+weights; `GNNMG_ERR_CANCELLED`*/
     pub fn gnnmg_model_open(
         context: *const gnnmg_context,
         path: *const ::core::ffi::c_char,
         model: *mut *mut gnnmg_model,
     ) -> gnnmg_status;
     #[must_use]
-    /** The settings of a model that are fields, with the values that were left to the data set;
-gnnmg_model_get_settings() has all.
+    /** Fields of a model's settings, with the values that were left to the data set.
 
 - `config`: filled*/
     pub fn gnnmg_model_get_config(
@@ -4167,13 +4031,13 @@ framework, all or nothing. Extra prefixes of all keys, such as "module.", are ig
 file has settings, those that results depend on must be equal to the model's; otherwise a warning
 in the log says that they were not checked.
 
-- `path`: a file, or a folder with `model.safetensors` or `model.pth`
+- `path`: as for gnnmg_model_open()
 - `settings`: "model_file"
 
-Returns `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_FORMAT` listing keys that are missing, unexpected or of
-another shape; `GNNMG_ERR_MISMATCH` listing settings that differ; `GNNMG_ERR_VERSION` and
-`GNNMG_ERR_CHECKSUM` as gnnmg_model_open(); `GNNMG_ERR_NAN`; `GNNMG_ERR_RANGE` for a number
-beyond the model's type, or a variance or count below 0*/
+Returns `GNNMG_ERR_FORMAT` listing keys that are missing, unexpected or of another shape;
+`GNNMG_ERR_MISMATCH` listing settings that differ; `GNNMG_ERR_VERSION` and `GNNMG_ERR_CHECKSUM`
+as gnnmg_model_open(); `GNNMG_ERR_RANGE` for a number beyond the model's type, or a variance or
+count below 0*/
     pub fn gnnmg_model_load(
         model: *mut gnnmg_model,
         path: *const ::core::ffi::c_char,
@@ -4200,21 +4064,20 @@ statistics of batch norms. Holds the model.*/
         rate: f64,
     ) -> gnnmg_status;
     #[must_use]
-    /// Current learning rate.
+    /// Learning rate.
     pub fn gnnmg_optimizer_learning_rate(
         optimizer: *const gnnmg_optimizer,
         rate: *mut f64,
     ) -> gnnmg_status;
     #[must_use]
     /** Writes the state of the optimizer as that of PyTorch's optimizer, for the parameters of a file
-of
-gnnmg_model_save() with the same settings; whole or not at all.
+of gnnmg_model_save() with the same settings.
 
-- `path`: a `.pth`, replaced if it exists
+- `path`: a `.pth`
 - `settings`: "model_file"
 
-Returns `GNNMG_ERR_NOT_FOUND` if the folder does not exist; `GNNMG_ERR_UNSUPPORTED` naming a
-layer whose state cannot be converted to the other framework*/
+Returns `GNNMG_ERR_UNSUPPORTED` naming a layer whose state cannot be converted to the
+other framework*/
     pub fn gnnmg_optimizer_save(
         optimizer: *const gnnmg_optimizer,
         path: *const ::core::ffi::c_char,
@@ -4223,15 +4086,13 @@ layer whose state cannot be converted to the other framework*/
     ) -> gnnmg_status;
     #[must_use]
     /** Reads a state of gnnmg_optimizer_save() or `torch.save(optimizer.state_dict())`, also from a
-file
-of several objects such as a Lightning checkpoint; all or nothing. Rate and settings stay.
+file of several objects such as a Lightning checkpoint; all or nothing. Rate and settings stay.
 
 - `settings`: "model_file"
 
-Returns `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_FORMAT` listing missing, unexpected and misshapen
-entries; `GNNMG_ERR_NAN`; `GNNMG_ERR_RANGE` for a number of steps below 0;
-`GNNMG_ERR_UNSUPPORTED` if parameters have different numbers of steps, or as
-gnnmg_optimizer_save()*/
+Returns `GNNMG_ERR_FORMAT` listing missing, unexpected and misshapen entries; `GNNMG_ERR_RANGE`
+for a number of steps below 0; `GNNMG_ERR_UNSUPPORTED` if parameters have different numbers of
+steps, or as gnnmg_optimizer_save()*/
     pub fn gnnmg_optimizer_load(
         optimizer: *mut gnnmg_optimizer,
         path: *const ::core::ffi::c_char,
@@ -4239,11 +4100,11 @@ gnnmg_optimizer_save()*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a communicator among threads of this process, for custom loops: one handle per rank. A
-failure to connect is an error of the first operation.
+    /** Makes a communicator among threads of this process, for custom loops. A failure to connect is an
+error of the first operation.
 
 - `world_size`: number of ranks, 1 to 256
-- `comms`: one handle per rank, \[world_size\]*/
+- `comms`: one handle per rank*/
     pub fn gnnmg_comm_create_group(
         context: *const gnnmg_context,
         world_size: i32,
@@ -4253,18 +4114,16 @@ failure to connect is an error of the first operation.
     #[must_use]
     /** Joins a job of several processes, with one rank per process. Process 0 listens at `host` until
 all have joined. All prove that they know the token, and compare version and number of processes.
-An address other than loopback needs a token. Call gnnmg_comm_shutdown() before the free;
-otherwise the other processes are aborted.
 
 - `host`: name or address of process 0's machine; NULL: "127.0.0.1"
-- `network_interface`: whose address this process uses; NULL: the one on the route to process 0
-- `token_file`: path of the job's secret, 32 to 1024 bytes in a file of mode 0600; NULL: none
+- `network_interface`: interface with this process's address; NULL: the one on the route to
+process 0
+- `token_file`: NULL: none, for loopback only
 - `config`: NULL: a job of this process alone
 
-Returns `GNNMG_ERR_TIMEOUT` naming the missing processes; `GNNMG_ERR_MISMATCH`, on every process,
-if versions, sizes or numbers conflict; `GNNMG_ERR_AUTH` for a missing, wrong or readable
-token, or a third party between two processes; `GNNMG_ERR_UNAVAILABLE` for an address that is
-not available; `GNNMG_ERR_ABORTED` if process 0 was canceled*/
+Returns `GNNMG_ERR_MISMATCH`, on every process, if versions, sizes or numbers conflict;
+`GNNMG_ERR_AUTH` also for a third party between two processes; `GNNMG_ERR_ABORTED` if process 0
+was canceled*/
     pub fn gnnmg_comm_create(
         context: *const gnnmg_context,
         host: *const ::core::ffi::c_char,
@@ -4288,8 +4147,8 @@ Returns as gnnmg_comm_create(); `GNNMG_ERR_INVALID_ARGUMENT` naming a variable;
         comm: *mut *mut gnnmg_comm,
         timeout_ms: i64,
     ) -> gnnmg_status;
-    /** Frees the handle. Without an earlier gnnmg_comm_shutdown() the other ranks are aborted. A job
-continues while a trainer uses it.*/
+    /** Frees the handle; without gnnmg_comm_shutdown() the other ranks are aborted. A job continues
+while a trainer uses it.*/
     pub fn gnnmg_comm_free(comm: *mut gnnmg_comm);
     #[must_use]
     /** Rank of this end.
@@ -4307,8 +4166,7 @@ Threading: (a)*/
     #[must_use]
     /** Reduces the tensors of all ranks, element by element; every rank gets the same result.
 
-- `tensor`: same shape and type on all ranks, writable; not bool
-- `operation`: the reduction*/
+- `tensor`: same shape and type on all ranks, writable; not bool*/
     pub fn gnnmg_comm_all_reduce(
         comm: *mut gnnmg_comm,
         tensor: *mut gnnmg_tensor,
@@ -4330,8 +4188,7 @@ Threading: (a)*/
     /** Gives every rank the tensors of all ranks. Sizes may differ.
 
 - `input`: tensor of this rank
-- `outputs`: one tensor per rank, \[world size\], writable, with shape and type of that rank's
-input*/
+- `outputs`: one writable tensor per rank, with shape and type of that rank's input*/
     pub fn gnnmg_comm_all_gather(
         comm: *mut gnnmg_comm,
         input: *const gnnmg_tensor,
@@ -4341,9 +4198,8 @@ input*/
     #[must_use]
     /** Sends one tensor to each rank and receives one from each. Sizes may differ.
 
-- `inputs`: tensor for each rank, \[world size\]
-- `outputs`: tensor from each rank, \[world size\], writable, with shape and type of its input
-there*/
+- `inputs`: one tensor per rank
+- `outputs`: one writable tensor per rank, with shape and type of its input there*/
     pub fn gnnmg_comm_all_to_all(
         comm: *mut gnnmg_comm,
         inputs: *const *const gnnmg_tensor,
@@ -4351,7 +4207,7 @@ there*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /// Returns after all ranks have called it.
+    /// Waits until all ranks have called it.
     pub fn gnnmg_comm_barrier(comm: *mut gnnmg_comm, timeout_ms: i64) -> gnnmg_status;
     /** Ends the running operation: `GNNMG_ERR_CANCELLED` on this rank, `GNNMG_ERR_ABORTED` on the
 others, naming this rank. The communicator becomes unusable, and so does the whole job of
@@ -4362,31 +4218,24 @@ processes. Returns after the others have been notified.*/
 allowed, and the program may exit.*/
     pub fn gnnmg_comm_shutdown(comm: *mut gnnmg_comm, timeout_ms: i64) -> gnnmg_status;
     #[must_use]
-    /** Opens this process's share of a graph in parts. In a job of several processes the call is
-collective.
+    /** Opens this process's share of a graph in parts; collective in a job of several processes. The
+guide on parts describes the rules.
 
 A process has the parts whose folders `part-0000`, ... it finds. If every process finds all, they
-divide the parts and read rows of other parts from the folder. Otherwise each serves its parts to
-the others (which needs libgnnmg_grpc.so), until all have freed their data sets or the job ends:
-call gnnmg_comm_shutdown() after the last read. Connections to other machines need the job's
-token, and TLS (options `tls_certificate`, `tls_key`, `tls_authority` of the context) or
-`insecure`.
+divide the parts and read other rows from the folder. Otherwise each serves its parts to the
+others until all have freed their data sets or the job ends: call gnnmg_comm_shutdown() after the
+last read. Connections to other machines need the job's token, and TLS (options
+`tls_certificate`, `tls_key`, `tls_authority` of the context) or `insecure`.
 
-Mini-batches, exact evaluation, and weights of a deterministic trainer have the same bits as on
-one machine, for any number of parts and processes. Dense features stay on disk; edges and sparse
-features of own parts are in memory. Transforms, saving, exported edges, outgoing edges, and
-exact results of models with norms over the rows of all edges are `GNNMG_ERR_UNSUPPORTED`.
+Results have the same bits for any number of parts and processes. Transforms, saving,
+exported edges, outgoing edges, and exact results of models with norms over the rows of all
+edges are `GNNMG_ERR_UNSUPPORTED`.
 
 - `comm`: job of the processes; NULL: this process has all parts
 - `folder`: of gnnmg_dataset_save_parts(), or of gnnmg_dataset_save(): part 0 of 1
 
-Returns `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_FORMAT` or `GNNMG_ERR_CHECKSUM` naming the file; in a
-job also `GNNMG_ERR_MISMATCH` for a part that no process has, or folders of different data;
-`GNNMG_ERR_DEPENDENCY` without the plug-in; `GNNMG_ERR_AUTH` for a certificate that others
-would refuse; `GNNMG_ERR_INVALID_ARGUMENT` for other machines without TLS;
-`GNNMG_ERR_UNAVAILABLE` for a port in use; `GNNMG_ERR_TIMEOUT` naming the processes that did
-not call; `GNNMG_ERR_PEER_LOST`; `GNNMG_ERR_ABORTED`. Later reads: `GNNMG_ERR_PEER_LOST`;
-`GNNMG_ERR_TIMEOUT` naming part and process*/
+Returns in a job: `GNNMG_ERR_MISMATCH` for a part that no process has, or folders of different
+data; `GNNMG_ERR_ABORTED`*/
     pub fn gnnmg_dataset_open_parts(
         context: *const gnnmg_context,
         comm: *const gnnmg_comm,
@@ -4396,19 +4245,15 @@ not call; `GNNMG_ERR_PEER_LOST`; `GNNMG_ERR_ABORTED`. Later reads: `GNNMG_ERR_PE
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Opens the data set of graph servers, with all rows remote; see gnnmg_dataset_open_parts(). Needs
-libgnnmg_grpc.so and no folder. Labels, splits and weights are copied into this process. Servers
-may be restarted or replaced during an epoch.
+    /** Opens the data set of graph servers, as gnnmg_dataset_open_parts() with all rows remote. Labels,
+splits and weights are copied. Servers may be restarted or replaced during an epoch.
 
 - `addresses`: "graph-0:7300,graph-1:7300", or a name with several addresses
-- `token_file`: path of the servers' token; NULL: they require none
-- `settings`: "served": TLS, patience, second requests
+- `token_file`: NULL: servers require none
+- `settings`: "served"
 
-Returns `GNNMG_ERR_DEPENDENCY` without the plug-in; `GNNMG_ERR_UNAVAILABLE` or
-`GNNMG_ERR_TIMEOUT` naming the parts without a server; `GNNMG_ERR_MISMATCH` if servers have
-different data; `GNNMG_ERR_AUTH` for a wrong token or a certificate that is not accepted;
-`GNNMG_ERR_PROTOCOL` for a server without TLS; `GNNMG_ERR_INVALID_ARGUMENT` for another machine
-without TLS; `GNNMG_ERR_NOT_FOUND` or `GNNMG_ERR_FORMAT` naming a token or TLS file*/
+Returns `GNNMG_ERR_MISMATCH` if servers have different data; `GNNMG_ERR_PROTOCOL` for a server
+without TLS*/
     pub fn gnnmg_dataset_open_served(
         context: *const gnnmg_context,
         addresses: *const ::core::ffi::c_char,
@@ -4421,26 +4266,13 @@ without TLS; `GNNMG_ERR_NOT_FOUND` or `GNNMG_ERR_FORMAT` naming a token or TLS f
     #[must_use]
     /** Makes a trainer. Objects that do not fit together are refused.
 
-With a communicator among processes, all processes make a trainer, and these train one model
-together; ranks are numbered by process. Start, run, step, evaluate, embed, save and load are
-then collective: all processes make the same calls in the same order, and one trainer of a
-communicator works at a time. The first such call compares data and settings
-(`GNNMG_ERR_MISMATCH` names process and field) and takes weights and position from process 0,
-which alone writes records and checkpoints. A failure on one process is `GNNMG_ERR_ABORTED` on
-the others, a lost one `GNNMG_ERR_PEER_LOST`, a late one `GNNMG_ERR_TIMEOUT`. Except after a lost
-process, the same calls on all processes continue.
+- `model`: in main memory; from GPUs its weights come back after each epoch, at checkpoints and
+at the end of a call
+- `dataset`: with features, labels and a split
+- `sampler`: on its graph; NULL: fan-out 10 a layer, or whole graphs
+- `comm`: of gnnmg_comm_create() or gnnmg_comm_create_from_env(); NULL: this process alone
 
-Ranks on GPUs exchange by NCCL. Processes that see the same GPUs of a machine divide them; all
-processes have GPUs for their ranks, or none has.
-
-- `model`: the model to train, in main memory; from GPUs its weights come back after each
-epoch, at checkpoints and at the end of a call
-- `dataset`: a data set with features, labels and a split
-- `sampler`: a sampler on its graph; NULL: fan-out 10 a layer, or whole graphs
-- `comm`: NULL: this process alone; else of gnnmg_comm_create() or gnnmg_comm_create_from_env()
-
-Returns `GNNMG_ERR_NOT_FOUND` without features, labels or a split, or for an unknown GPU;
-`GNNMG_ERR_DEPENDENCY` without GPUs, with the reason; `GNNMG_ERR_UNSUPPORTED` for a
+Returns `GNNMG_ERR_DEPENDENCY` without GPUs, with the reason; `GNNMG_ERR_UNSUPPORTED` for a
 communicator among threads
 
 Threading: (c) for the model, (b) for the others*/
@@ -4456,9 +4288,8 @@ Threading: (c) for the model, (b) for the others*/
     /// Frees the handle; cancels a running training.
     pub fn gnnmg_trainer_free(trainer: *mut gnnmg_trainer);
     #[must_use]
-    /** Makes the trainer write the results of each epoch, from its next start on.
+    /** Writes the results of each epoch, from the next start on.
 
-- `record`: format of the record
 - `path`: the file or folder; NULL: stop writing*/
     pub fn gnnmg_trainer_set_record(
         trainer: *mut gnnmg_trainer,
@@ -4466,16 +4297,13 @@ Threading: (c) for the model, (b) for the others*/
         path: *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes the trainer write checkpoints, from its next start on: after the given steps or seconds,
-or
-each epoch if neither is set, and at the end of training. Training pauses only for a copy in
-memory; gnnmg_trainer_wait() returns after the last write. A failed write is an error of the next
-step.
+    /** Writes checkpoints, from the next start on: after the given steps or seconds, or each epoch if
+neither is set, and at the end of training. Training pauses only for a copy in memory;
+gnnmg_trainer_wait() returns after the last write. A failed write is an error of the next step.
 
-A checkpoint is a folder, written whole or not at all, with weights, optimizer, position and
-SHA-256 sums; `latest` and `best` beside the checkpoints name one each. A folder belongs to the
-training that began it: gnnmg_trainer_load() continues it, and the start of another is
-`GNNMG_ERR_MISMATCH`.
+A checkpoint is a folder with weights, optimizer, position and SHA-256 sums; `latest` and `best`
+beside the checkpoints name one each. A folder belongs to the training that began it:
+gnnmg_trainer_load() continues it, and the start of another is `GNNMG_ERR_MISMATCH`.
 
 - `folder`: made by the first write; NULL: no more checkpoints*/
     pub fn gnnmg_trainer_set_checkpoints(
@@ -4485,8 +4313,6 @@ training that began it: gnnmg_trainer_load() continues it, and the start of anot
     ) -> gnnmg_status;
     #[must_use]
     /** Writes a checkpoint now, between two steps.
-
-- `path`: a folder that does not exist
 
 Returns `GNNMG_ERR_NAN` if a weight is not finite*/
     pub fn gnnmg_trainer_save(
@@ -4502,18 +4328,16 @@ saved ones; rates, schedule, epochs and ranks are the trainer's.
 
 - `path`: a checkpoint, or a folder of checkpoints: the newest complete one is used
 
-Returns `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_CHECKSUM` if none is complete; `GNNMG_ERR_MISMATCH`
-listing the differences; `GNNMG_ERR_FORMAT` or `GNNMG_ERR_RANGE` for invalid contents;
-`GNNMG_ERR_VERSION`; `GNNMG_ERR_NAN`*/
+Returns `GNNMG_ERR_CHECKSUM` if none is complete; `GNNMG_ERR_MISMATCH` listing the
+differences; `GNNMG_ERR_VERSION`*/
     pub fn gnnmg_trainer_load(
         trainer: *mut gnnmg_trainer,
         path: *const ::core::ffi::c_char,
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Writes the state of the trainer's optimizer, as gnnmg_optimizer_save().
+    /** gnnmg_optimizer_save() of the trainer's optimizer.
 
-- `path`: a `.pth`, replaced if it exists
 - `settings`: "model_file"*/
     pub fn gnnmg_trainer_save_optimizer(
         trainer: *mut gnnmg_trainer,
@@ -4522,8 +4346,8 @@ listing the differences; `GNNMG_ERR_FORMAT` or `GNNMG_ERR_RANGE` for invalid con
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Reads the state of an optimizer, as gnnmg_optimizer_load(). The caller loads the weights that
-belong to it.
+    /** gnnmg_optimizer_load() into the trainer's optimizer. The caller loads the weights that belong
+to it.
 
 - `settings`: "model_file"*/
     pub fn gnnmg_trainer_load_optimizer(
@@ -4534,9 +4358,8 @@ belong to it.
     ) -> gnnmg_status;
     #[must_use]
     /** Replaces the loss of training by a function that is called once a mini-batch, one call at a
-time,
-on a thread that waits. Evaluations use the setting `loss`. All processes set a function, or
-none.
+time, on a thread that waits. Evaluations use the setting `loss`. All processes set a function,
+or none.
 
 - `trainer`: a trainer on the CPU that has not worked yet
 - `function`: NULL: the setting `loss`
@@ -4559,8 +4382,7 @@ Threading: (a)*/
         rate: f64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Starts the ranks on the remaining epochs and returns. The trainer holds its model until a wait
-returns anything but `GNNMG_PENDING`.
+    /** Starts the ranks on the remaining epochs and returns.
 
 - `on_epoch`: called after each epoch, or NULL*/
     pub fn gnnmg_trainer_start(
@@ -4571,13 +4393,12 @@ returns anything but `GNNMG_PENDING`.
     ) -> gnnmg_status;
     #[must_use]
     /** Waits for the end of training and runs its callbacks. After an error the model has the weights
-of
-the last step of the first rank, or those last read from its lost GPU.
+of the last step of the first rank, or those last read from its lost GPU.
 
 Returns `GNNMG_OK`, also after gnnmg_trainer_stop(); `GNNMG_ERR_CALLBACK`; `GNNMG_ERR_DIVERGED`;
-`GNNMG_ERR_TIMEOUT` or `GNNMG_ERR_PEER_LOST` naming a rank; `GNNMG_ERR_NO_MEMORY` if a GPU is
-too small; `GNNMG_ERR_UNSUPPORTED` for a placement that is not possible;
-`GNNMG_ERR_DEVICE_LOST` naming rank and GPU*/
+`GNNMG_ERR_TIMEOUT`, `GNNMG_ERR_PEER_LOST` or `GNNMG_ERR_DEVICE_LOST` naming a rank;
+`GNNMG_ERR_NO_MEMORY` if a GPU is too small; `GNNMG_ERR_UNSUPPORTED` for a placement that is
+not possible*/
     pub fn gnnmg_trainer_wait(
         trainer: *mut gnnmg_trainer,
         timeout_ms: i64,
@@ -4623,10 +4444,9 @@ Returns `GNNMG_ERR_INVALID_ARGUMENT` for an empty part; errors as gnnmg_trainer_
     ) -> gnnmg_status;
     #[must_use]
     /** Result of the model for every node, with full neighborhoods, computed by all ranks. Every
-process
-gets all rows. With `deterministic` the bits are the same for any number of ranks.
+process gets all rows. With `deterministic` the bits are the same for any number of ranks.
 
-- `rows`: \[number of nodes, output_dim\] in the model's type
+- `rows`: \[nodes, output_dim\] in the model's type
 
 Returns errors as gnnmg_trainer_wait()*/
     pub fn gnnmg_trainer_embed(
@@ -4636,13 +4456,9 @@ Returns errors as gnnmg_trainer_wait()*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_trainer_embed() into a `.npy` file of process 0, whole or not at all. The rows are never
-in
-memory together.
+    /** gnnmg_trainer_embed() into a `.npy` file of process 0. The rows are never in memory together.
 
-- `path`: the file, replaced if it exists
-
-Returns as gnnmg_trainer_embed(); `GNNMG_ERR_NOT_FOUND` if the folder does not exist*/
+Returns as gnnmg_trainer_embed()*/
     pub fn gnnmg_trainer_embed_to_file(
         trainer: *mut gnnmg_trainer,
         node_type: i32,
@@ -4650,13 +4466,13 @@ Returns as gnnmg_trainer_embed(); `GNNMG_ERR_NOT_FOUND` if the folder does not e
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Upper bound of the training's memory on a GPU, even without one. When ranks on GPUs begin, the
-bound is compared with the free memory and reserved; if it does not fit, training ends with
-`GNNMG_ERR_NO_MEMORY` and the list of parts.
+    /** Upper bound of the training's memory on a GPU, even without one. Ranks on GPUs compare it with
+the free memory and reserve it when they begin, or end with `GNNMG_ERR_NO_MEMORY` and the list
+of parts.
 
 - `gpu_bytes`: total memory of the GPU; 0: free memory of the first rank's GPU
 
-Returns with `gpu_bytes` 0 `GNNMG_ERR_NOT_FOUND` on the CPU, `GNNMG_ERR_DEVICE_LOST`*/
+Returns `GNNMG_ERR_NOT_FOUND` on the CPU with `gpu_bytes` 0*/
     pub fn gnnmg_trainer_get_memory_info(
         trainer: *const gnnmg_trainer,
         gpu_bytes: usize,
@@ -4674,7 +4490,9 @@ Threading: (a)*/
     /** Times of one rank of this process in the running epoch, or in the previous one until its first
 step is complete.
 
-Returns `GNNMG_ERR_RANGE` for an unknown index
+- `index`: number of the rank in this process
+
+Returns `GNNMG_ERR_NOT_FOUND` after the last
 
 Threading: (a)*/
     pub fn gnnmg_trainer_get_rank_info(
@@ -4704,18 +4522,17 @@ Threading: (a)*/
     ) -> gnnmg_status;
     #[must_use]
     /** Makes a predictor from a copy of a model's weights. Without the setting `fanouts` neighborhoods
-are whole, and results are those of gnnmg_model_embed() up to rounding. With it they are those of
-gnnmg_model_forward() on gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and
-number 0, to the bit. If a norm takes all nodes together, this call computes all results.
+are whole, and results are those of gnnmg_model_embed() up to rounding. With it they are the bits
+of gnnmg_model_forward() on gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and
+number 0. If a norm takes all nodes together, this call computes all results.
 
-- `model`: a model on any device
-- `dataset`: a data set with the model's features; labels are not needed. Ids are its graphs if
-the model has a readout, else its nodes
-- `settings`: "predictor"
+- `model`: on any device
+- `dataset`: with the model's features; labels are not needed. Ids are its graphs if the model
+has a readout, else its nodes
 
-Returns `GNNMG_ERR_NOT_FOUND` without features; `GNNMG_ERR_BUSY` while a trainer holds the model
-(use gnnmg_trainer_snapshot()); `GNNMG_ERR_UNSUPPORTED` for a graph of several types;
-`GNNMG_ERR_PEER_LOST` naming a process that has parts of the graph*/
+Returns `GNNMG_ERR_BUSY` while a trainer holds the model (use gnnmg_trainer_snapshot());
+`GNNMG_ERR_UNSUPPORTED` for a graph of several types; `GNNMG_ERR_PEER_LOST` naming a process
+that has parts of the graph*/
     pub fn gnnmg_predictor_create(
         model: *const gnnmg_model,
         dataset: *const gnnmg_dataset,
@@ -4727,13 +4544,13 @@ Returns `GNNMG_ERR_NOT_FOUND` without features; `GNNMG_ERR_BUSY` while a trainer
 threads. For all nodes gnnmg_model_embed() is faster.
 
 - `ids`: in any order, with repetitions
-- `output`: which result
+- `output`: kind of result
 - `out`: one row per id, without gaps; may be NULL with `capacity` 0 to learn `needed`
 - `capacity`: bytes of `out`; too few are `GNNMG_ERR_INVALID_ARGUMENT`
 - `needed`: bytes of the result; may be NULL
 
-Returns `GNNMG_ERR_RANGE` naming an unknown id; `GNNMG_ERR_UNSUPPORTED` for an output that model
-or task does not have; `GNNMG_ERR_CANCELLED`; `GNNMG_ERR_UNAVAILABLE` for parts elsewhere*/
+Returns `GNNMG_ERR_UNSUPPORTED` for an output that model or task does not have;
+`GNNMG_ERR_CANCELLED`; `GNNMG_ERR_UNAVAILABLE` for parts elsewhere*/
     pub fn gnnmg_predictor_run(
         predictor: *const gnnmg_predictor,
         ids: *const i64,
@@ -4757,14 +4574,10 @@ Threading: (a)*/
     /** Opens parts of a folder for serving. Edges and sparse features are read into memory; dense rows
 are read on demand, and kept while half of the machine's memory is free.
 
-- `folder`: of gnnmg_dataset_save_parts(), or of gnnmg_dataset_save(): part 0 of 1
+- `folder`: as for gnnmg_dataset_open_parts()
 - `parts`: numbers of the parts to serve; NULL: all
 - `address`: to listen at: "10.0.0.7:7300", "\[::\]:7300"; port 0: any
-- `token_file`: path of the secret that clients must know, 32 to 1024 bytes in a file of mode
-0600; NULL: none, for loopback only
-
-Returns `GNNMG_ERR_RANGE` for an unknown part; `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_FORMAT` or
-`GNNMG_ERR_CHECKSUM` naming a file*/
+- `token_file`: for clients too; NULL: none, for loopback only*/
     pub fn gnnmg_server_create(
         context: *const gnnmg_context,
         folder: *const ::core::ffi::c_char,
@@ -4777,12 +4590,12 @@ Returns `GNNMG_ERR_RANGE` for an unknown part; `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes server and clients authenticate each other by certificates, before gnnmg_server_start(),
-which reads the files.
+    /** Makes server and clients authenticate each other by certificates in PEM files, which
+gnnmg_server_start() reads.
 
-- `certificate`: path of the server's certificate, PEM
-- `key`: path of its key, PEM
-- `authority`: path of the certificate that signed the clients', PEM
+- `certificate`: path of the server's certificate
+- `key`: path of its key
+- `authority`: path of the certificate that signed the clients'
 
 Returns `GNNMG_ERR_BUSY` after the start
 
@@ -4796,11 +4609,7 @@ Threading: (b)*/
     #[must_use]
     /** Begins to listen. Threads of the server answer.
 
-Returns `GNNMG_ERR_DEPENDENCY` without gRPC; `GNNMG_ERR_INVALID_ARGUMENT` for an address that
-other machines can reach without a token, or with neither TLS nor `insecure`;
-`GNNMG_ERR_UNAVAILABLE` for an address that is not available; `GNNMG_ERR_AUTH` for a token file
-that others can read; `GNNMG_ERR_NOT_FOUND` or `GNNMG_ERR_FORMAT` naming a TLS file;
-`GNNMG_ERR_BUSY` after the start
+Returns `GNNMG_ERR_BUSY` after the start
 
 Threading: (b)*/
     pub fn gnnmg_server_start(server: *mut gnnmg_server) -> gnnmg_status;
@@ -4814,8 +4623,7 @@ Threading: (a)*/
     ) -> gnnmg_status;
     #[must_use]
     /** Ends the server in order: refuses new requests and answers the running ones. It cannot be
-started
-again.
+started again.
 
 Returns `GNNMG_ERR_TIMEOUT` if requests were aborted after `drain_ms`
 
@@ -4824,6 +4632,6 @@ Threading: (b)*/
         server: *mut gnnmg_server,
         timeout_ms: i64,
     ) -> gnnmg_status;
-    /// Frees the handle. Without an earlier gnnmg_server_shutdown(), running requests are aborted.
+    /// Frees the handle; without gnnmg_server_shutdown() running requests are aborted.
     pub fn gnnmg_server_free(server: *mut gnnmg_server);
 }

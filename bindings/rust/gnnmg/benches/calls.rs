@@ -285,7 +285,8 @@ fn main() -> Result<()> {
         let (address, numbers) = (rows.as_ptr(), rows.len() as i64);
         let mut info = unsafe { std::mem::zeroed::<ffi::gnnmg_tensor_info>() };
         info.struct_size = std::mem::size_of_val(&info) as u32;
-        let raw = features.into_dlpack();
+        let (dlpack, mut raw) = (features.into_dlpack()?, std::ptr::null_mut());
+        c!(gnnmg_tensor_from_dlpack(dlpack, &mut raw));
         c!(gnnmg_tensor_get_info(raw, &mut info));
         same &= std::ptr::eq(address, info.data.cast()) && numbers == info.num_elements;
         unsafe { ffi::gnnmg_tensor_free(raw) };

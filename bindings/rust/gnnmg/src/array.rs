@@ -75,7 +75,7 @@ pub struct RawArray {
     pub(crate) num_dims: usize,
     pub(crate) shape: [i64; 4],
     /// The library's tensor, if it is on a GPU.
-    pub(crate) on_gpu: Option<NonNull<ffi::DLManagedTensorVersioned>>,
+    pub(crate) on_gpu: Option<NonNull<ffi::gnnmg_tensor>>,
 }
 
 impl RawArray {
@@ -123,12 +123,12 @@ impl RawArray {
 
 /// A tensor around an array that stays the caller's; for one call.
 pub(crate) struct Lent {
-    tensor: *mut ffi::DLManagedTensorVersioned,
+    tensor: *mut ffi::gnnmg_tensor,
     own: bool, // made for the call
 }
 
 impl Lent {
-    pub fn get(&self) -> *mut ffi::DLManagedTensorVersioned {
+    pub fn get(&self) -> *mut ffi::gnnmg_tensor {
         self.tensor
     }
 }

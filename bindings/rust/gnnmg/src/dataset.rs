@@ -19,8 +19,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 /// A graph with labels and splits: from files in any supported format, or around the caller's own
-/// graph. It has any number of splits, by name and index; objects made from the data set use the
-/// chosen one.
+/// graph. It has any number of splits, by name and index. One is chosen: the first, until one is
+/// added; [`Dataset::select_split`] makes a data set with another.
 ///
 /// A data set of many small graphs is one graph too, in which they stand side by side; labels, the
 /// ids of splits and sample weights are then of graphs where those of others are of nodes.
@@ -375,13 +375,20 @@ impl Dataset {
         }
     }
 
-    /// Chooses the split for objects that are made from the data set from now on. By default that
-    /// is the first. Without a name, `index` counts the splits with the first one's name.
-    #[doc(alias = "gnnmg_dataset_set_split")]
-    pub fn set_split<'a>(&mut self, name: impl Into<Option<&'a str>>, index: usize) -> Result<()> {
+    /// A data set of the same data with another split chosen. Both share graph, features and
+    /// labels; splits and weights that one gets later do not change the other. Without a name,
+    /// `index` counts the splits with the first one's name.
+    #[doc(alias = "gnnmg_dataset_select_split")]
+    pub fn select_split<'a>(
+        &self,
+        name: impl Into<Option<&'a str>>,
+        index: usize,
+    ) -> Result<Dataset> {
         let name = name.into().map(|name| text("name", name)).transpose()?;
-        let index = crate::raw::index(index);
-        check(call!(gnnmg_dataset_set_split(self.handle.get(), pointer(&name), index)))
+        let (index, mut token) = (crate::raw::index(index), null_mut());
+        let dataset = self.handle.get();
+        check(call!(gnnmg_dataset_select_split(dataset, pointer(&name), index, &mut token)))?;
+        Ok(Dataset { handle: Handle::new(token) })
     }
 
     /// Adds a split of given ids and chooses it. Its index is the number of splits of that name so
@@ -440,7 +447,7 @@ impl Dataset {
         Tensor::take(out)
     }
 
-    /// The ids of a part of the split that is set, ascending, i64.
+    /// The ids of a part of the chosen split, ascending, i64.
     #[doc(alias = "gnnmg_dataset_export_split")]
     pub fn split(&self, part: Part) -> Result<Tensor> {
         let mut out = null_mut();
@@ -458,8 +465,8 @@ impl Dataset {
         check(call!(gnnmg_dataset_set_class_weights(self.handle.get(), data, count)))
     }
 
-    /// Sets class weights by which every class counts the same over the training part of the split
-    /// that is set.
+    /// Sets class weights by which every class counts the same over the training part of the chosen
+    /// split.
     #[doc(alias = "gnnmg_dataset_balance_classes")]
     pub fn balance_classes(&mut self) -> Result<()> {
         check(call!(gnnmg_dataset_balance_classes(self.handle.get())))

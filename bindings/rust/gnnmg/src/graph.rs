@@ -198,8 +198,7 @@ impl Graph {
     #[doc(alias = "gnnmg_graph_import_coo")]
     pub fn import_coo(&mut self, edge_type: usize, sources: Tensor, targets: Tensor) -> Result<()> {
         let (graph, edge_type) = (self.handle.get(), index(edge_type));
-        check(call!(gnnmg_graph_import_coo(graph, edge_type, sources.raw(), targets.raw())))?;
-        given([sources, targets])
+        check(call!(gnnmg_graph_import_coo(graph, edge_type, sources.raw(), targets.raw())))
     }
 
     /// [`Graph::set_csc`] with tensors, which the graph shares where it can: `indptr` of i64, the
@@ -218,8 +217,7 @@ impl Graph {
             indptr.raw(),
             indices.raw(),
             edge_ids.as_ref().map_or(null_mut(), Tensor::raw)
-        )))?;
-        given([indptr, indices].into_iter().chain(edge_ids))
+        )))
     }
 
     /// Sets a named tensor on the nodes of a type, copied, in place of one of that name if there is
@@ -254,10 +252,7 @@ impl Graph {
     ) -> Result<()> {
         let name = text("name", name)?;
         let (graph, node_type) = (self.handle.get(), index(node_type));
-        let status =
-            call!(gnnmg_graph_import_node_tensor(graph, node_type, name.as_ptr(), tensor.raw()));
-        check(status)?;
-        given([tensor])
+        check(call!(gnnmg_graph_import_node_tensor(graph, node_type, name.as_ptr(), tensor.raw())))
     }
 
     /// Sets a sparse tensor on the nodes of a type, copied: row r holds the entries
@@ -308,8 +303,7 @@ impl Graph {
             indptr.raw(),
             indices.raw(),
             values.raw()
-        )))?;
-        given([indptr, indices, values])
+        )))
     }
 
     /// Sets a named tensor on the edges of a type, copied, rows by edge id. The edges have to be
@@ -343,10 +337,7 @@ impl Graph {
     ) -> Result<()> {
         let name = text("name", name)?;
         let (graph, edge_type) = (self.handle.get(), index(edge_type));
-        let status =
-            call!(gnnmg_graph_import_edge_tensor(graph, edge_type, name.as_ptr(), tensor.raw()));
-        check(status)?;
-        given([tensor])
+        check(call!(gnnmg_graph_import_edge_tensor(graph, edge_type, name.as_ptr(), tensor.raw())))
     }
 
     /// C reads as many entries of `indptr` as the target type has nodes, and one more.
@@ -355,12 +346,4 @@ impl Graph {
         let num_nodes = self.num_nodes(target)?;
         equal_lengths(&[("indptr", indptr.len()), ("targets, and one more,", num_nodes + 1)])
     }
-}
-
-/// The library has taken these tensors over.
-fn given(tensors: impl IntoIterator<Item = Tensor>) -> Result<()> {
-    for tensor in tensors {
-        tensor.into_dlpack();
-    }
-    Ok(())
 }

@@ -273,9 +273,9 @@ impl Graph {
 
 impl Csc {
     pub(crate) fn take(
-        indptr: *mut crate::ffi::DLManagedTensorVersioned,
-        indices: *mut crate::ffi::DLManagedTensorVersioned,
-        edge_ids: *mut crate::ffi::DLManagedTensorVersioned,
+        indptr: *mut crate::ffi::gnnmg_tensor,
+        indices: *mut crate::ffi::gnnmg_tensor,
+        edge_ids: *mut crate::ffi::gnnmg_tensor,
     ) -> Result<Self> {
         // All are taken over before the first failure is told.
         let taken = (Tensor::take(indptr), Tensor::take(indices), Tensor::take_some(edge_ids));

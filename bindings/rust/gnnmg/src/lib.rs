@@ -46,6 +46,38 @@ pub mod conventions {}
 /// The C functions as they are.
 pub use gnnmg_sys as ffi;
 
+/// The crate of the arrays, in the version that [`Tensor::view`] and others answer in.
+pub use ndarray;
+
+/// The names that programs use most, for programs that have errors of their own:
+///
+/// ```
+/// use gnnmg::prelude::*;
+///
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let context = Context::new()?;
+///     let planted = PlantedConfig::new().num_nodes(500);
+///     let data = Dataset::planted(&context, &planted, &SplitConfig::new())?;
+///     let model = Model::new(&context, &data, &ModelConfig::new().hidden_dim(16))?;
+///     let training = TrainerConfig::new().num_epochs(2);
+///     let mut trainer = Trainer::new(model, &data, None, &training)?;
+///     trainer.run(|_| ())?;
+///     assert!(trainer.evaluate(Part::Test)?.accuracy > 0.0);
+///     Ok(())
+/// }
+/// ```
+///
+/// `Result` and `Error` are not among them; `use gnnmg::*` has all names of the crate.
+pub mod prelude {
+    pub use crate::generated::configs::*;
+    pub use crate::generated::enums::*;
+    pub use crate::generated::settings::*;
+    pub use crate::{
+        AsArray, AsArrayMut, Batch, Comm, Context, Dataset, Graph, Loader, Model, Optimizer,
+        Predictor, Sampler, Server, Tensor, Trainer,
+    };
+}
+
 pub use array::{AsArray, AsArrayMut, Element, Id};
 pub use batch::Batch;
 pub use callback::Outcome;

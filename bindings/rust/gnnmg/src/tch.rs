@@ -53,11 +53,7 @@ impl Tensor {
         // A valid tensor of LibTorch, given up here.
         settle(unsafe { gnnmg_tch_to_dlpack(tensor.as_mut_ptr().cast(), &mut raw) })?;
         // The memory belongs to `raw` alone now, which any thread may delete.
-        let taken = unsafe { Self::from_dlpack(raw) };
-        if taken.is_err() {
-            crate::raw::call!(gnnmg_tensor_free(raw));
-        }
-        taken
+        unsafe { Self::adopt(raw) }
     }
 
     /// Gives the tensor to the crate `tch`, in the same memory. It must not be shared:
@@ -96,7 +92,7 @@ impl Tensor {
     fn hand_over(self) -> Result<tch::Tensor> {
         let mut tensor = std::ptr::null_mut();
         // A valid tensor, given up here.
-        settle(unsafe { gnnmg_tch_from_dlpack(self.into_dlpack(), &mut tensor) })?;
+        settle(unsafe { gnnmg_tch_from_dlpack(self.into_dlpack()?, &mut tensor) })?;
         // A new tensor of LibTorch's, which becomes that of tch.
         Ok(unsafe { tch::Tensor::from_ptr(tensor.cast()) })
     }

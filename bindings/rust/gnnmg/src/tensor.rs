@@ -11,8 +11,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-/// An array that the library and this program share, by DLPack 1.x: a type, a shape, and memory
-/// that lives as long as the tensor does, also after all else is dropped.
+/// An array that the library and this program share: a type, a shape, and memory that lives as long
+/// as the tensor does, also after all else is dropped.
 ///
 /// It is read in place, as a slice or as a view of `ndarray`:
 ///
@@ -28,7 +28,7 @@ use std::ptr::NonNull;
 /// # }
 /// ```
 pub struct Tensor {
-    raw: NonNull<ffi::DLManagedTensorVersioned>,
+    raw: NonNull<ffi::gnnmg_tensor>,
     data: *mut c_void,
     data_type: DataType,
     num_dims: usize,
@@ -37,14 +37,14 @@ pub struct Tensor {
     gpu: Option<usize>,
 }
 
-// Memory that is read through `&` and written through `&mut` only; a deleter of DLPack may be
-// called on any thread.
+// Memory that is read through `&` and written through `&mut` only; it may be given back on any
+// thread.
 unsafe impl Send for Tensor {}
 unsafe impl Sync for Tensor {}
 
 impl Tensor {
     /// Takes ownership of the result of an `export` function.
-    pub(crate) fn take(raw: *mut ffi::DLManagedTensorVersioned) -> Result<Self> {
+    pub(crate) fn take(raw: *mut ffi::gnnmg_tensor) -> Result<Self> {
         match Self::take_some(raw)? {
             Some(tensor) => Ok(tensor),
             None => Err(Error::internal("the library gave no tensor")),
@@ -52,7 +52,7 @@ impl Tensor {
     }
 
     /// The same, with NULL for none.
-    pub(crate) fn take_some(raw: *mut ffi::DLManagedTensorVersioned) -> Result<Option<Self>> {
+    pub(crate) fn take_some(raw: *mut ffi::gnnmg_tensor) -> Result<Option<Self>> {
         let Some(raw) = NonNull::new(raw) else { return Ok(None) };
         let mut tensor = Tensor {
             raw,
@@ -92,10 +92,13 @@ impl Tensor {
         let owner = Box::new(owner);
         let slice = (*owner).as_ref();
         let (data, length) = (slice.as_ptr(), slice.len());
-        let raw = Self::wrap(data.cast_mut(), length, owner, shape)?;
+        let tensor = Self::wrap(data.cast_mut(), length, owner, shape).and_then(Self::take)?;
+        let raw = tensor.into_dlpack()?;
         // The tensor is valid, and nobody else knows it yet.
-        unsafe { (*raw.cast::<DlpackHead>()).flags |= READ_ONLY };
-        Self::take(raw)
+        unsafe {
+            (*raw.cast::<DlpackHead>()).flags |= READ_ONLY;
+            Self::adopt(raw)
+        }
     }
 
     /// A tensor around `length` elements, which keeps their owner.
@@ -104,7 +107,7 @@ impl Tensor {
         length: usize,
         owner: O,
         shape: &[usize],
-    ) -> Result<*mut ffi::DLManagedTensorVersioned> {
+    ) -> Result<*mut ffi::gnnmg_tensor> {
         let expected = shape.iter().try_fold(1usize, |n, &size| n.checked_mul(size));
         if expected != Some(length) {
             let text = format!("an array has {length} elements, expected a shape of {shape:?}");
@@ -230,11 +233,11 @@ impl Tensor {
         view.and_then(|view| view.into_dimensionality()).map_err(|_| error)
     }
 
-    /// Gives the tensor to another library that speaks DLPack, which calls its deleter.
-    pub fn into_dlpack(self) -> *mut ffi::DLManagedTensorVersioned {
-        let raw = self.raw.as_ptr();
-        std::mem::forget(self);
-        raw
+    /// Gives the tensor to another library that speaks DLPack 1.x, which calls its deleter.
+    #[doc(alias = "gnnmg_tensor_to_dlpack")]
+    pub fn into_dlpack(self) -> Result<*mut ffi::DLManagedTensorVersioned> {
+        let mut dlpack = std::ptr::null_mut();
+        check(call!(gnnmg_tensor_to_dlpack(self.raw(), &mut dlpack))).map(|()| dlpack)
     }
 
     /// Takes a tensor from another library that speaks DLPack 1.x. On an error it is still the
@@ -242,16 +245,30 @@ impl Tensor {
     ///
     /// # Safety
     ///
-    /// `raw` is a valid tensor that nobody else writes to or deletes, and its deleter may be called
-    /// on any thread.
-    pub unsafe fn from_dlpack(raw: *mut ffi::DLManagedTensorVersioned) -> Result<Self> {
-        let mut info = unsafe { std::mem::zeroed::<ffi::gnnmg_tensor_info>() };
-        info.struct_size = std::mem::size_of_val(&info) as u32;
-        check(call!(gnnmg_tensor_get_info(raw, &mut info)))?;
+    /// `dlpack` is a valid tensor that nobody else writes to or deletes, and its deleter may be
+    /// called on any thread.
+    #[doc(alias = "gnnmg_tensor_from_dlpack")]
+    pub unsafe fn from_dlpack(dlpack: *mut ffi::DLManagedTensorVersioned) -> Result<Self> {
+        let mut raw = std::ptr::null_mut();
+        check(call!(gnnmg_tensor_from_dlpack(dlpack, &mut raw)))?;
         Self::take(raw)
     }
 
-    pub(crate) fn raw(&self) -> *mut ffi::DLManagedTensorVersioned {
+    /// The same for a tensor that is given up in any case, and not NULL.
+    pub(crate) unsafe fn adopt(dlpack: *mut ffi::DLManagedTensorVersioned) -> Result<Self> {
+        let taken = unsafe { Self::from_dlpack(dlpack) };
+        if taken.is_err() {
+            // This function still owns it.
+            unsafe {
+                if let Some(deleter) = (*dlpack.cast::<DlpackHead>()).deleter {
+                    deleter(dlpack);
+                }
+            }
+        }
+        taken
+    }
+
+    pub(crate) fn raw(&self) -> *mut ffi::gnnmg_tensor {
         self.raw.as_ptr()
     }
 
@@ -334,7 +351,7 @@ impl AsArrayMut for Tensor {
 struct DlpackHead {
     version: [u32; 2],
     manager_ctx: *mut c_void,
-    deleter: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut ffi::DLManagedTensorVersioned)>,
     flags: u64,
 }
 const READ_ONLY: u64 = 1;

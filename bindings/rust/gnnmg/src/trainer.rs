@@ -433,7 +433,7 @@ impl Trainer {
     pub fn ranks(&self) -> Result<Vec<RankInfo>> {
         let ranks = (0..).map(|index| self.rank_info(index));
         ranks
-            .take_while(|rank| !matches!(rank, Err(error) if error.kind() == ErrorKind::Range))
+            .take_while(|rank| !matches!(rank, Err(error) if error.kind() == ErrorKind::NotFound))
             .collect()
     }
 

@@ -62,7 +62,7 @@ class CapturedRing {
   static size_t slot_of(const loader::Item& item) {
     return static_cast<size_t>(item.place) % kAhead;
   }
-  int64_t num_seeds() const;  // of the next mini-batch
+  int64_t num_seeds() const;  // next mini-batch
   // The smallest shape for the next mini-batch. The sample's counts are on the host already if
   // sampling is faster than training.
   size_t shape_of_next(const Waiting& wait);

@@ -11,8 +11,8 @@ using comm::Phase;
 
 namespace {
 
-// Runs `f`. Returns what a captured step lacks, in one line, where an eager one may be possible.
-// Other failures are thrown.
+// Runs `f`. Returns a one-line reason if captured steps are impossible but eager ones may work.
+// Throws other failures.
 template <typename F>
 std::string what_lacks(const F& f) {
   try {
@@ -59,7 +59,7 @@ std::unique_ptr<Step> CapturedStep::prepare() {
   why = what_lacks([&] {
     if (!off) refused = pipeline_->capture();
     if (off || !refused.empty()) pipeline_->fill_cache();
-    device().set_aside_for_evaluations();  // their memory left with the rest of the cache
+    device().set_aside_for_evaluations();  // the memory was freed with the rest of the cache
   });
   c_.comm.meet_here();
   if (c_.comm.agree(!why.empty())) return give_up(why);
@@ -67,11 +67,11 @@ std::unique_ptr<Step> CapturedStep::prepare() {
     base::fail(Status::kUnsupported, "capture: ", device().name(), " captures no steps: ", refused,
                "; leave the choice to the trainer");
   log_kind(refused);
-  c_.progress.restart_traffic();  // the first passes have gathered
+  c_.progress.restart_traffic();  // the first passes gathered rows
   return nullptr;
 }
 
-// Captured work takes memory of its own, out of that of LibTorch's cache.
+// Captured work takes its own memory from LibTorch's cache.
 void CapturedStep::empty_caches() {
   c_.comm.meet_here();
   if (c_.comm.leads()) empty_cache(*device().get().table);
@@ -106,7 +106,7 @@ EpochSize CapturedStep::seek(const Position& position) {
 std::optional<StepResult> CapturedStep::run(const StepPlan& plan) {
   c_.comm.check_cancel();
   const bool first = in_flight() == 0;
-  if (first) read_at_ = Clock::now();  // time spent in an evaluation, say, is not a step's
+  if (first) read_at_ = Clock::now();  // excludes evaluations, for example
   c_.comm.note(Phase::kComputing);
   pipeline_->start({.learning_rate = plan.learning_rate,
                     .stop = stop_requested(),

@@ -7,14 +7,14 @@ use crate::raw::config;
 config! {
     /// Settings of a context.
     pub struct ContextConfig(gnnmg_context_config) {
-        /// Threads for reading, sampling and evaluation, with the caller. Default:
-        /// one per core.
+        /// Threads for reading, sampling and evaluation, with
+        /// the caller's. Default: one per core.
         num_threads => num_threads: usize,
-        /// Messages that the queue holds; new ones replace the oldest. Default
-        /// 1024.
+        /// Messages in the queue; new ones replace
+        /// the oldest. Default 1024.
         log_capacity => log_capacity: i64,
-        /// Bytes of graphs, samples, mini-batches and result rows, without
-        /// LibTorch's. Default: no limit.
+        /// Bytes of graphs, samples, mini-batches and result rows,
+        /// without LibTorch's. Default: no limit.
         memory_limit => memory_limit: usize,
     }
 }
@@ -22,34 +22,34 @@ config! {
 config! {
     /// Settings of a communicator.
     pub struct CommConfig(gnnmg_comm_config) {
-        /// Time limit of an operation ([`ErrorKind::Timeout`](crate::ErrorKind::Timeout)); the shortest of all
+        /// Limit of an operation; the shortest of all
         /// ranks applies. Default 30 000.
         deadline => deadline_ms: std::time::Duration,
-        /// Time to wait for processes to join, and to begin a collective call. Default
-        /// 300 000.
+        /// Limit for joining, and for the start of a
+        /// collective call. Default 300 000.
         join => join_ms: std::time::Duration,
-        /// Interval between signs of life, 10 to 600 000; process 0's value
-        /// applies. Default 500.
+        /// Interval of signs of life, 10 to 600 000;
+        /// process 0's applies. Default 500.
         heartbeat => heartbeat_ms: std::time::Duration,
         /// Port of process 0.
         port => port: i32,
         /// Number of this process.
         process_rank => process_rank: i32,
-        /// Number of processes, 1 to 1024. Default 1.
+        /// 1 to 1024. Default 1.
         num_processes => num_processes: usize,
     }
 }
 
 config! {
-    /// Settings of requests for parts elsewhere. The fields after `cache_bytes` are for
-    /// gnnmg_dataset_open_parts().
+    /// Settings of requests for parts elsewhere. The fields after `cache_bytes` are
+    /// for gnnmg_dataset_open_parts().
     pub struct OpenPartsConfig(gnnmg_served_config) {
-        /// Concurrent requests for rows to each part, 1 to 1024. Default 8.
+        /// Concurrent requests to each part, 1 to 1024. Default 8.
         max_in_flight => max_in_flight: i32,
-        /// Time limit of a request. Default 10000.
+        /// Limit of a request. Default 10000.
         deadline => deadline_ms: std::time::Duration,
-        /// Bytes of cached rows of other parts, the hottest. Default: a tenth of all
-        /// rows.
+        /// Cache of the hottest rows of other parts.
+        /// Default: a tenth of all rows.
         cache_bytes => cache_bytes: usize,
         /// Source of other parts; equal on all processes.
         reading => reading: crate::PartsReading,
@@ -63,7 +63,7 @@ config! {
 config! {
     /// Settings of gnnmg_trainer_set_checkpoints().
     pub struct CheckpointConfig(gnnmg_checkpoint_config) {
-        /// Latest checkpoints to keep, besides the best. Default 3.
+        /// Newest checkpoints to keep, besides the best. Default 3.
         keep => keep: i32,
         /// Steps between checkpoints.
         every_steps => every_steps: i64,
@@ -79,7 +79,7 @@ config! {
         threads => threads: i32,
         /// 1: listen to other machines without TLS, with a warning.
         insecure => insecure: bool,
-        /// Time that a shutdown gives to running requests. Default 30 000.
+        /// Time for running requests at a shutdown. Default 30 000.
         drain => drain_ms: std::time::Duration,
     }
 }

@@ -13,9 +13,9 @@ enumeration! {
         Handle = GNNMG_ERR_HANDLE,
         /// Another call holds the object.
         Busy = GNNMG_ERR_BUSY,
-        /// Header, struct or file of another version.
+        /// Another version of header, struct or file.
         Version = GNNMG_ERR_VERSION,
-        /// No such file, name, key or index.
+        /// No such file, name, key, index or number.
         NotFound = GNNMG_ERR_NOT_FOUND,
         /// Reading or writing failed; the text has errno.
         Io = GNNMG_ERR_IO,
@@ -23,7 +23,7 @@ enumeration! {
         Format = GNNMG_ERR_FORMAT,
         /// A file has changed since it was written.
         Checksum = GNNMG_ERR_CHECKSUM,
-        /// An id or number is out of range.
+        /// An id or value in data is out of range.
         Range = GNNMG_ERR_RANGE,
         /// Data is NaN or infinite.
         Nan = GNNMG_ERR_NAN,
@@ -31,32 +31,32 @@ enumeration! {
         Diverged = GNNMG_ERR_DIVERGED,
         /// Not enough memory; the object stays usable.
         NoMemory = GNNMG_ERR_NO_MEMORY,
-        /// A library or driver is missing or has another version.
+        /// A missing library or driver, or another version.
         Dependency = GNNMG_ERR_DEPENDENCY,
-        /// The library does not support this.
+        /// Not supported.
         Unsupported = GNNMG_ERR_UNSUPPORTED,
         /// A device has failed and stays failed.
         DeviceLost = GNNMG_ERR_DEVICE_LOST,
         /// A configured deadline passed.
         Timeout = GNNMG_ERR_TIMEOUT,
-        /// Another rank or server is lost; the text names it.
+        /// Another rank or server is lost.
         PeerLost = GNNMG_ERR_PEER_LOST,
-        /// Another rank failed or stopped; the text has the cause.
+        /// Another rank failed or stopped.
         Aborted = GNNMG_ERR_ABORTED,
         /// Ranks, or settings and stored data, do not match.
         Mismatch = GNNMG_ERR_MISMATCH,
-        /// A server, port or GPU cannot be had.
+        /// A server, port or GPU is not available.
         Unavailable = GNNMG_ERR_UNAVAILABLE,
-        /// A token or certificate is not accepted, or a message was changed in
-        /// transit.
+        /// A token or certificate is not accepted, or a
+        /// message was changed in transit.
         Auth = GNNMG_ERR_AUTH,
         /// A peer sent an invalid message.
         Protocol = GNNMG_ERR_PROTOCOL,
-        /// The caller canceled the work.
+        /// The caller canceled.
         Cancelled = GNNMG_ERR_CANCELLED,
         /// A callback returned non-zero.
         Callback = GNNMG_ERR_CALLBACK,
-        /// This process is a fork of the one that used the library.
+        /// The library was in use before a fork.
         Forked = GNNMG_ERR_FORKED,
         /// A fault of the library; please report the text.
         Internal = GNNMG_ERR_INTERNAL,
@@ -78,13 +78,13 @@ choice! {
 }
 
 choice! {
-    /// Kind of a device, with DLPack's numbers.
+    /// Kind of a device, as in DLPack.
     pub enum DeviceType {
         /// GPUs if there are enough of them, else the CPU.
         Auto = GNNMG_DEVICE_AUTO "auto",
         /// CPU and main memory.
         Cpu = GNNMG_DEVICE_CPU "cpu",
-        /// GPUs, each with its own memory.
+        /// GPUs.
         Cuda = GNNMG_DEVICE_CUDA "cuda",
     }
 }
@@ -92,15 +92,15 @@ choice! {
 choice! {
     /// Memory from which GPUs read the graph.
     pub enum GraphPlacement {
-        /// DEVICE if the graph takes at most 40 % of free GPU memory,
-        /// else PINNED, else HOST.
+        /// DEVICE if the graph takes at most 40 % of free
+        /// GPU memory, else PINNED, else HOST.
         Auto = GNNMG_GRAPH_PLACEMENT_AUTO "auto",
-        /// A copy in the memory of each GPU.
+        /// A copy in each GPU's memory.
         Device = GNNMG_GRAPH_PLACEMENT_DEVICE "device",
-        /// One copy in pinned main memory; GPUs sample from it.
+        /// One copy in pinned main memory.
         Pinned = GNNMG_GRAPH_PLACEMENT_PINNED "pinned",
-        /// Main memory; the loader's threads sample. Custom samplers and
-        /// whole graphs need this.
+        /// Main memory; loader threads sample. For
+        /// custom samplers and whole graphs.
         Host = GNNMG_GRAPH_PLACEMENT_HOST "host",
     }
 }
@@ -108,21 +108,21 @@ choice! {
 choice! {
     /// Memory from which GPUs read rows of features.
     pub enum FeaturePlacement {
-        /// DEVICE if the features take at most 60 % of free GPU
-        /// memory, else CACHED, PINNED or HOST.
+        /// DEVICE if the features take at most 60 % of free
+        /// GPU memory, else CACHED, PINNED or HOST.
         Auto = GNNMG_FEATURE_PLACEMENT_AUTO "auto",
-        /// A copy in the memory of each GPU.
+        /// A copy in each GPU's memory.
         Device = GNNMG_FEATURE_PLACEMENT_DEVICE "device",
-        /// One copy in pinned main memory; GPUs read it.
+        /// One copy in pinned main memory.
         Pinned = GNNMG_FEATURE_PLACEMENT_PINNED "pinned",
-        /// PINNED, with the hottest rows also in the memory of each
-        /// GPU.
+        /// PINNED, with the hottest rows also
+        /// in each GPU's memory.
         Cached = GNNMG_FEATURE_PLACEMENT_CACHED "cached",
-        /// Main memory; the loader's threads gather. Sparse rows and
-        /// mapped files need this.
+        /// Main memory; loader threads gather. For
+        /// sparse rows and mapped files.
         Host = GNNMG_FEATURE_PLACEMENT_HOST "host",
-        /// CACHED, with different rows on each GPU of a trainer; GPUs
-        /// read each other.
+        /// CACHED, with different rows on each GPU of a
+        /// trainer; GPUs read each other.
         Split = GNNMG_FEATURE_PLACEMENT_SPLIT "split",
     }
 }
@@ -152,13 +152,13 @@ choice! {
 choice! {
     /// Operation of gnnmg_graph_create_transformed().
     pub enum Transform {
-        /// Appends (v, u) for each (u, v) with u != v, in edge
-        /// order; keeps duplicates.
+        /// Appends (v, u) for each (u, v) with
+        /// u != v, in edge order.
         AddReverseEdges = GNNMG_TRANSFORM_ADD_REVERSE_EDGES "add_reverse_edges",
         /// Adds reverse edges, then keeps one of equal edges.
         ToUndirected = GNNMG_TRANSFORM_TO_UNDIRECTED "to_undirected",
-        /// Keeps the first of equal edges, sorted by target, then
-        /// source.
+        /// Keeps the first of equal edges,
+        /// sorted by target, then source.
         Coalesce = GNNMG_TRANSFORM_COALESCE "coalesce",
         /// Removes (v, v).
         RemoveSelfLoops = GNNMG_TRANSFORM_REMOVE_SELF_LOOPS "remove_self_loops",
@@ -166,24 +166,21 @@ choice! {
         AddSelfLoops = GNNMG_TRANSFORM_ADD_SELF_LOOPS "add_self_loops",
         /// Appends (v, v) to nodes that have none.
         AddRemainingSelfLoops = GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS "add_remaining_self_loops",
-        /// Keeps the nodes and no edges: a model then learns from
-        /// features only.
+        /// Keeps only the nodes.
         RemoveEdges = GNNMG_TRANSFORM_REMOVE_EDGES "remove_edges",
-        /// Replaces (u, v) by (v, u), in the same order: messages flow
-        /// the other way.
+        /// Replaces (u, v) by (v, u), in the same order.
         ReverseEdges = GNNMG_TRANSFORM_REVERSE_EDGES "reverse_edges",
     }
 }
 
 choice! {
-    /// Meaning of the labels.
+    /// Meaning of the labels, for N nodes or graphs.
     pub enum Task {
         /// No labels.
         None = GNNMG_TASK_NONE "none",
-        /// One class per node or graph: i64 \[N\], -1 for no label.
+        /// One class: i64 \[N\], -1 for no label.
         Multiclass = GNNMG_TASK_MULTICLASS "multiclass",
-        /// Yes or no, for one or more targets: f32 \[N, T\], NaN for no
-        /// label.
+        /// Yes or no, for T targets: f32 \[N, T\], NaN for no label.
         Binary = GNNMG_TASK_BINARY "binary",
         /// Numbers: f32 \[N, T\], NaN for no label.
         Regression = GNNMG_TASK_REGRESSION "regression",
@@ -193,11 +190,11 @@ choice! {
 choice! {
     /// Part of a split.
     pub enum Part {
-        /// Ids to train on.
+        /// Training.
         Train = GNNMG_PART_TRAIN "train",
-        /// Ids that select the best epoch.
+        /// Selection of the best epoch.
         Validation = GNNMG_PART_VALIDATION "validation",
-        /// Ids that measure the result.
+        /// Measuring the result.
         Test = GNNMG_PART_TEST "test",
     }
 }
@@ -205,12 +202,11 @@ choice! {
 choice! {
     /// Method that divides nodes into parts.
     pub enum PartsMethod {
-        /// Few edges between parts: clusters, then moves of nodes. 26
-        /// bytes per node and 0.3 GB.
+        /// Few edges between parts. 26 bytes
+        /// per node and 0.3 GB.
         Cluster = GNNMG_PARTS_METHOD_CLUSTER "cluster",
-        /// METIS, if installed, on the whole graph: 120 bytes per edge.
-        /// METIS handles SIGABRT and SIGTERM while it runs, and uses
-        /// rand().
+        /// METIS, if installed: 120 bytes per edge. It handles
+        /// SIGABRT and SIGTERM while it runs, and uses rand().
         Metis = GNNMG_PARTS_METHOD_METIS "metis",
         /// Equal ranges of ids.
         Range = GNNMG_PARTS_METHOD_RANGE "range",
@@ -224,30 +220,29 @@ choice! {
     pub enum Draw {
         /// Each node draws by itself, exactly the fan-out.
         Uniform = GNNMG_DRAW_UNIFORM "uniform",
-        /// LABOR-0 (Balin and Catalyurek 2023): a neighbor has one random number
-        /// for all nodes of a hop and is kept if it is below fan-out / degree. The
-        /// fan-out is the mean number per node, and a mini-batch has fewer
-        /// distinct nodes.
+        /// LABOR-0 (Balin 2023): a neighbor has one random number
+        /// for all nodes of a hop and is kept if it is below
+        /// fan-out / degree. The fan-out is a mean, and a
+        /// mini-batch has fewer distinct nodes.
         Labor = GNNMG_DRAW_LABOR "labor",
-        /// LABOR with one random number for all hops: fewer nodes still, but
-        /// the hops depend on each other.
+        /// LABOR with one random number for all hops: fewer
+        /// nodes still, but dependent hops.
         LaborOnce = GNNMG_DRAW_LABOR_ONCE "labor_once",
     }
 }
 
 choice! {
-    /// Method that divides an epoch's ids among ranks.
+    /// Division of an epoch's ids among ranks.
     pub enum Plan {
         /// One permutation; every id exactly once.
         Global = GNNMG_PLAN_GLOBAL "global",
-        /// Rule of PyTorch's DistributedSampler, for comparison.
+        /// PyTorch's DistributedSampler, for comparison.
         DistributedSampler = GNNMG_PLAN_DISTRIBUTED_SAMPLER "distributed_sampler",
         /// Slices as in DGL, for comparison.
         Contiguous = GNNMG_PLAN_CONTIGUOUS "contiguous",
-        /// Data sets in parts: all ids of a mini-batch are from one part, every id
-        /// once. Mini-batches are the same for any number of ranks and processes,
-        /// which first take those of their own parts. Set `batches_per_step` to the
-        /// number of parts.
+        /// Data sets in parts: a mini-batch has ids of one part, every
+        /// id once. Mini-batches are the same for any number of ranks
+        /// and processes. Set `batches_per_step` to the number of parts.
         Parts = GNNMG_PLAN_PARTS "parts",
     }
 }
@@ -255,44 +250,43 @@ choice! {
 choice! {
     /// Architecture of a model.
     pub enum Architecture {
-        /// GraphSAGE (Hamilton, Ying, Leskovec 2017).
+        /// GraphSAGE (Hamilton 2017).
         Sage = GNNMG_ARCHITECTURE_SAGE "sage",
-        /// Graph convolutional network (Kipf, Welling 2017).
+        /// Graph convolutional network (Kipf 2017).
         Gcn = GNNMG_ARCHITECTURE_GCN "gcn",
-        /// Graph attention network (Velickovic and others 2018).
+        /// Graph attention network (Velickovic 2018).
         Gat = GNNMG_ARCHITECTURE_GAT "gat",
-        /// Attention that depends on both ends (Brody and others 2022).
+        /// Attention that depends on both ends (Brody 2022).
         Gatv2 = GNNMG_ARCHITECTURE_GATV2 "gatv2",
-        /// Graph isomorphism network (Xu and others 2019).
+        /// Graph isomorphism network (Xu 2019).
         Gin = GNNMG_ARCHITECTURE_GIN "gin",
-        /// GIN with edge features (Hu and others 2020).
+        /// GIN with edge features (Hu 2020).
         Gine = GNNMG_ARCHITECTURE_GINE "gine",
-        /// R-GCN: a linear map per edge type (Schlichtkrull and others
-        /// 2018).
+        /// R-GCN: a linear map per edge type (Schlichtkrull 2018).
         Rgcn = GNNMG_ARCHITECTURE_RGCN "rgcn",
-        /// Graph transformer (Shi and others 2021).
+        /// Graph transformer (Shi 2021).
         Transformer = GNNMG_ARCHITECTURE_TRANSFORMER "transformer",
-        /// Principal neighborhood aggregation (Corso and others 2020).
+        /// Principal neighborhood aggregation (Corso 2020).
         Pna = GNNMG_ARCHITECTURE_PNA "pna",
-        /// GraphConv: a linear map for neighbors and one for the node
-        /// (Morris and others 2019).
+        /// A linear map for neighbors and one
+        /// for the node (Morris 2019).
         Graphconv = GNNMG_ARCHITECTURE_GRAPHCONV "graphconv",
-        /// Custom layers, added by gnnmg_model_add_conv() and others.
+        /// Custom layers: gnnmg_model_add_conv() and others.
         Layers = GNNMG_ARCHITECTURE_LAYERS "layers",
-        /// EdgeConv: a network over both ends of each edge (Wang and others
+        /// EdgeConv: a network over both ends of each edge (Wang
         /// 2019); in DGL only with the maximum.
         Edge = GNNMG_ARCHITECTURE_EDGE "edge",
     }
 }
 
 choice! {
-    /// Framework whose layer definitions and tensor keys the model follows.
+    /// Framework of layer definitions and tensor keys.
     pub enum Framework {
         /// PyTorch Geometric: keys "convs.0.lin_l.weight", ...
         Pyg = GNNMG_FRAMEWORK_PYG "pyg",
-        /// DGL: keys "layers.0.fc_neigh.weight", ... Layers add no
-        /// self-loops, degrees are those of the block, and a tied maximum
-        /// has one winner.
+        /// DGL: keys "layers.0.fc_neigh.weight", ...; no
+        /// added self-loops, degrees of the block, one
+        /// winner of a tied maximum.
         Dgl = GNNMG_FRAMEWORK_DGL "dgl",
     }
 }
@@ -300,8 +294,8 @@ choice! {
 choice! {
     /// Aggregation of a node's neighbors.
     pub enum Aggregation {
-        /// Sum for GIN, GINE, GraphConv and DGL's R-GCN, max for
-        /// EdgeConv, mean for GraphSAGE and PyG's R-GCN.
+        /// Sum for GIN, GINE, GraphConv, DGL's R-GCN; max for
+        /// EdgeConv; mean for GraphSAGE, PyG's R-GCN.
         Default = GNNMG_AGGREGATION_DEFAULT "default",
         /// Mean.
         Mean = GNNMG_AGGREGATION_MEAN "mean",
@@ -311,8 +305,9 @@ choice! {
         Sum = GNNMG_AGGREGATION_SUM "sum",
         /// DGL: maximum after a linear layer and ReLU.
         Pool = GNNMG_AGGREGATION_POOL "pool",
-        /// GraphSAGE: a recurrent network over the neighbors in edge order.
-        /// PyG's continues with zeros up to the largest in-degree.
+        /// GraphSAGE: a recurrent network over the
+        /// neighbors in edge order, in PyG continued with
+        /// zeros up to the largest in-degree.
         Lstm = GNNMG_AGGREGATION_LSTM "lstm",
         /// DGL: mean of the neighbors and the node itself.
         Gcn = GNNMG_AGGREGATION_GCN "gcn",
@@ -344,9 +339,9 @@ choice! {
 }
 
 choice! {
-    /// Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph is each graph of
-    /// a batch of graphs; otherwise, and inside layers, it is all rows at hand: the mini-batch in
-    /// training, all nodes in results for all nodes.
+    /// Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph here is each
+    /// graph of a batch of graphs. In other batches, and inside layers, it is all rows at hand: the
+    /// mini-batch in training, all nodes in results for all nodes.
     pub enum Norm {
         /// None.
         None = GNNMG_NORM_NONE "none",
@@ -356,25 +351,25 @@ choice! {
         Layer = GNNMG_NORM_LAYER "layer",
         /// All entries of a graph together; default of PyG's LayerNorm.
         LayerGraph = GNNMG_NORM_LAYER_GRAPH "layer_graph",
-        /// Each column over a graph, minus a learned share of its mean (Cai and
-        /// others 2021).
+        /// Each column over a graph, minus a learned
+        /// share of its mean (Cai 2021).
         Graph = GNNMG_NORM_GRAPH "graph",
         /// Each column over a graph, without parameters.
         Instance = GNNMG_NORM_INSTANCE "instance",
-        /// Columns centered over a graph, then its rows scaled to a mean square
-        /// length of `norm_scale` (Zhao, Akoglu 2020).
+        /// Columns centered over a graph, then its rows scaled to a
+        /// mean square length of `norm_scale` (Zhao 2020).
         Pair = GNNMG_NORM_PAIR "pair",
-        /// Columns centered over a graph, then each row scaled to the length
-        /// `norm_scale`.
+        /// Columns centered over a graph, then each row
+        /// scaled to the length `norm_scale`.
         PairRows = GNNMG_NORM_PAIR_ROWS "pair_rows",
     }
 }
 
 choice! {
-    /// Combination of a graph's rows into one row, before the final linear layer if there is one. A
-    /// graph without nodes gives 0.
+    /// Combination of a graph's rows into one row, before a final linear layer. A graph without
+    /// nodes gives 0.
     pub enum Readout {
-        /// The result has one row per seed.
+        /// One row per seed.
         None = GNNMG_READOUT_NONE "none",
         /// Sum.
         Sum = GNNMG_READOUT_SUM "sum",
@@ -384,11 +379,11 @@ choice! {
         Max = GNNMG_READOUT_MAX "max",
         /// Sum weighted by a softmax over learned scores.
         Attention = GNNMG_READOUT_ATTENTION "attention",
-        /// A recurrent network that reads the rows `readout_steps` times
-        /// (Vinyals and others 2016); twice as wide.
+        /// A recurrent network that reads the rows `readout_steps`
+        /// times (Vinyals 2016); twice as wide.
         Set2set = GNNMG_READOUT_SET2SET "set2set",
-        /// The `sort_rows` rows largest in the last column, concatenated, zeros
-        /// for missing ones (Zhang and others 2018).
+        /// The `sort_rows` rows largest in the last column,
+        /// concatenated, zeros for missing ones (Zhang 2018).
         Sort = GNNMG_READOUT_SORT "sort",
     }
 }
@@ -396,7 +391,7 @@ choice! {
 choice! {
     /// Loss function of a mini-batch.
     pub enum Loss {
-        /// Loss of the task: one of the next three.
+        /// The task's: one of the next three.
         Auto = GNNMG_LOSS_AUTO "auto",
         /// Classes.
         CrossEntropy = GNNMG_LOSS_CROSS_ENTROPY "cross_entropy",
@@ -406,10 +401,10 @@ choice! {
         MeanSquaredError = GNNMG_LOSS_MEAN_SQUARED_ERROR "mean_squared_error",
         /// Regression: torch's L1Loss.
         MeanAbsoluteError = GNNMG_LOSS_MEAN_ABSOLUTE_ERROR "mean_absolute_error",
-        /// Regression: squared, and linear above `huber_delta`.
+        /// Regression: squared, linear above `huber_delta`.
         Huber = GNNMG_LOSS_HUBER "huber",
         /// Classes or binary targets: cross-entropy times
-        /// (1 - p)^`focal_gamma`, p the label's probability.
+        /// (1-p)^`focal_gamma`, p the label's probability.
         Focal = GNNMG_LOSS_FOCAL "focal",
     }
 }
@@ -449,11 +444,10 @@ choice! {
     pub enum PartsReading {
         /// SHARED if every process finds all parts, else ASKED.
         Auto = GNNMG_PARTS_READING_AUTO "auto",
-        /// The folder; [`ErrorKind::Mismatch`](crate::ErrorKind::Mismatch) if a process does not find
-        /// all parts.
+        /// The folder, which every process must find whole.
         Shared = GNNMG_PARTS_READING_SHARED "shared",
-        /// The processes that have them; processes that find the same
-        /// parts divide them.
+        /// The processes that have them. Those that
+        /// find the same parts divide them.
         Asked = GNNMG_PARTS_READING_ASKED "asked",
     }
 }
@@ -487,17 +481,17 @@ choice! {
 choice! {
     /// Kind of result, in the type of the model unless said otherwise.
     pub enum Output {
-        /// Result of the model, or numbers of a regression: \[num_ids,
-        /// output_dim\].
+        /// Result of the model, or numbers of a
+        /// regression: \[num_ids, output_dim\].
         Logits = GNNMG_OUTPUT_LOGITS "logits",
-        /// One a class, with sum 1, or one a target: \[num_ids,
-        /// output_dim\].
+        /// One a class, with sum 1, or one a
+        /// target: \[num_ids, output_dim\].
         Probabilities = GNNMG_OUTPUT_PROBABILITIES "probabilities",
-        /// Most likely class, i64 \[num_ids\]; for binary targets 0 or 1, i64
-        /// \[num_ids, output_dim\].
+        /// Most likely class, i64 \[num_ids\]; for binary
+        /// targets 0 or 1, i64 \[num_ids, output_dim\].
         Classes = GNNMG_OUTPUT_CLASSES "classes",
-        /// Rows before the layer that gives the result: \[num_ids,
-        /// embedding_dim\].
+        /// Rows before the layer that gives the
+        /// result: \[num_ids, embedding_dim\].
         Embeddings = GNNMG_OUTPUT_EMBEDDINGS "embeddings",
     }
 }

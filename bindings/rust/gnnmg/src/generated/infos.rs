@@ -7,15 +7,15 @@ use crate::raw::info;
 info! {
     /// Facts about a context.
     pub struct ContextInfo(gnnmg_context_info) {
-        /// Threads in use, including the calling thread.
+        /// Threads, with the caller's.
         num_threads: usize,
-        /// Cores that this process may use.
+        /// Cores of this process.
         num_cores: usize,
-        /// Version of LibTorch in the form of `GNNMG_VERSION`.
+        /// LibTorch's version, in the form of `GNNMG_VERSION`.
         torch_version: i32,
-        /// Configured limit in bytes; 0: no limit.
+        /// Limit in bytes; 0: none.
         memory_limit: usize,
-        /// Bytes of the limit in use.
+        /// Bytes in use.
         memory_used: usize,
     }
 }
@@ -31,25 +31,25 @@ info! {
         num_nodes: usize,
         /// Edges of all graphs.
         num_edges: usize,
-        /// Columns of the features; 0: none.
+        /// Columns of the features, or 0.
         feature_dim: usize,
         /// Classes, or targets of other tasks; 0 without labels.
         num_classes: usize,
-        /// Splits of all names together.
+        /// Number of splits.
         num_splits: usize,
     }
 }
 
 info! {
-    /// Facts about one split.
+    /// Sizes of one split.
     pub struct SplitInfo(gnnmg_split_info) {
         /// Index among the splits of the same name.
         index: i32,
-        /// Number of training ids.
+        /// Training ids.
         num_train: usize,
-        /// Number of validation ids.
+        /// Validation ids.
         num_validation: usize,
-        /// Number of test ids.
+        /// Test ids.
         num_test: usize,
     }
 }
@@ -58,7 +58,7 @@ info! {
     /// Facts about all parts of a data set. The fields after `own_parts` count reads of
     /// gnnmg_dataset_open_parts() and gnnmg_dataset_open_served().
     pub struct PartsInfo(gnnmg_parts_info) {
-        /// Number of parts.
+        /// Parts.
         num_parts: usize,
         /// Nodes of all parts.
         num_nodes: usize,
@@ -74,15 +74,15 @@ info! {
         edge_balance: f64,
         /// Training ids of the largest part / mean.
         train_balance: f64,
-        /// Parts that this process has.
+        /// Parts of this process.
         own_parts: usize,
-        /// Cached feature rows of other parts.
+        /// Cached rows of other parts.
         kept_rows: usize,
-        /// Rows of own parts read so far.
+        /// Rows read of own parts.
         own_rows: usize,
-        /// Rows of other parts read from the cache.
+        /// Rows read from the cache.
         hit_rows: usize,
-        /// Rows of other parts requested.
+        /// Rows requested.
         asked_rows: usize,
         /// Requests: one per part and hop, and one per MB of rows.
         questions: usize,
@@ -104,11 +104,11 @@ info! {
         num_edges: usize,
         /// Training ids of the part.
         num_train: usize,
-        /// Edges from other parts into these nodes.
+        /// Edges from other parts.
         cut_edges: usize,
         /// Expected nodes of a mini-batch of its training ids.
         batch_rows: f64,
-        /// Expected rows of it from other parts.
+        /// Expected rows from other parts.
         remote_rows: f64,
         /// Share of `remote_rows` in the cache.
         hit_rate: f64,
@@ -118,15 +118,15 @@ info! {
 info! {
     /// Facts about a loader's epoch.
     pub struct LoaderInfo(gnnmg_loader_info) {
-        /// Ids of the loader.
+        /// Number of ids.
         num_seeds: usize,
-        /// Mini-batches of the epoch, all ranks together.
+        /// Mini-batches of all ranks.
         num_batches: usize,
-        /// Steps of the epoch.
+        /// Steps.
         num_steps: usize,
         /// Mini-batches per step, all ranks together.
         batches_per_step: usize,
-        /// Epoch of the next mini-batch.
+        /// Next epoch, from 0.
         epoch: i64,
     }
 }
@@ -148,24 +148,24 @@ info! {
         num_nodes: usize,
         /// Distinct edges drawn.
         num_edges: usize,
-        /// Columns of the features; 0: none.
+        /// Columns of the features, or 0.
         feature_dim: usize,
-        /// Seeds of the step, all ranks together.
+        /// Seeds of the step on all ranks.
         step_seeds: usize,
-        /// num_seeds / step_seeds: means over seeds times this, summed over all
-        /// ranks, are the mean of the step.
+        /// num_seeds / step_seeds: means over seeds times this,
+        /// summed over all ranks, are the mean of the step.
         loss_weight: f64,
-        /// Time of sampling.
+        /// Sampling.
         sample_seconds: f64,
-        /// Time of gathering features.
+        /// Gathering features.
         gather_seconds: f64,
         /// 1: last of this rank in its step: reduce and update.
         last_of_step: bool,
-        /// 1: the features are sparse.
+        /// 1: sparse features.
         sparse_features: bool,
         /// [`DeviceType::Cpu`](crate::DeviceType::Cpu) or [`DeviceType::Cuda`](crate::DeviceType::Cuda).
         device: crate::DeviceType,
-        /// Number of the GPU.
+        /// GPU number.
         device_index: i32,
     }
 }
@@ -173,9 +173,9 @@ info! {
 info! {
     /// Sizes of a block: the edges of one layer.
     pub struct BlockInfo(gnnmg_block_info) {
-        /// Targets: the first nodes of the mini-batch.
+        /// The first nodes of the mini-batch.
         num_targets: usize,
-        /// Sources: the first nodes of the mini-batch.
+        /// The first nodes of the mini-batch.
         num_sources: usize,
         /// Edges.
         num_edges: usize,
@@ -183,7 +183,7 @@ info! {
 }
 
 info! {
-    /// Exact results of an evaluation; the task determines which fields are valid.
+    /// Exact results of an evaluation. The task determines which fields are valid.
     pub struct Metrics(gnnmg_metrics) {
         /// Task of the data set.
         task: crate::Task,
@@ -199,7 +199,7 @@ info! {
         f1_micro: f64,
         /// Mean F1 of the classes; NaN without labels.
         f1_macro: f64,
-        /// Binary tasks: mean over targets; NaN if one class is missing.
+        /// Binary tasks: mean over targets; NaN if a class is missing.
         roc_auc: f64,
         /// Binary tasks: mean over targets.
         average_precision: f64,
@@ -231,7 +231,7 @@ info! {
         num_tensors: usize,
         /// [`DeviceType::Cpu`](crate::DeviceType::Cpu) or [`DeviceType::Cuda`](crate::DeviceType::Cuda).
         device: crate::DeviceType,
-        /// Number of the GPU.
+        /// GPU number.
         device_index: i32,
     }
 }
@@ -257,27 +257,27 @@ info! {
         step_bytes: usize,
         /// Validation between epochs.
         evaluation_bytes: usize,
-        /// Weights, gradients, and the last valid weights.
+        /// Weights, gradients, last valid weights.
         parameter_bytes: usize,
-        /// State of the optimizer.
+        /// Optimizer state.
         optimizer_bytes: usize,
         /// Data for other ranks, and NCCL's buffers.
         communication_bytes: usize,
         /// Padded shapes; 0: mini-batches are not padded.
         capture_bytes: usize,
-        /// Reserve for libraries: 1 GiB of a given GPU, up to 256 MiB of free
-        /// memory.
+        /// Reserve for libraries: 1 GiB of a given GPU,
+        /// up to 256 MiB of free memory.
         reserve_bytes: usize,
         /// Pinned main memory, once per process.
         pinned_bytes: usize,
         /// Cached rows.
         num_cached: usize,
-        /// Placement of the graph, not AUTO.
+        /// Placement, not AUTO.
         graph_placement: crate::GraphPlacement,
-        /// Placement of the features, not AUTO.
+        /// Placement, not AUTO.
         feature_placement: crate::FeaturePlacement,
-        /// 1: complete; 0: without steps, because a custom sampler's mini-batches have
-        /// no bound.
+        /// 1: complete; 0: without steps, because a custom
+        /// sampler's mini-batches have no bound.
         bounded: bool,
     }
 }
@@ -286,7 +286,7 @@ info! {
     /// Progress of training. Times are those of the first rank of this process, in the epoch so far;
     /// the guide on GPUs tells how GPUs measure them.
     pub struct ProgressInfo(gnnmg_progress_info) {
-        /// State of the trainer.
+        /// State.
         state: crate::TrainerState,
         /// Epoch, from 0.
         epoch: i64,
@@ -296,11 +296,11 @@ info! {
         step: i64,
         /// Steps of the epoch.
         num_steps: usize,
-        /// Seeds of the epoch done on all ranks.
+        /// Seeds done, all ranks together.
         seeds_done: i64,
-        /// Mean loss over the epoch so far.
+        /// Mean loss of the epoch so far.
         loss: f64,
-        /// Mean accuracy over the epoch so far, as trained.
+        /// Mean accuracy of the epoch so far, as trained.
         accuracy: f64,
         /// Speed, all ranks together.
         seeds_per_second: f64,
@@ -314,25 +314,25 @@ info! {
         best_epoch: i64,
         /// 1: a validation is running.
         evaluating: bool,
-        /// 1: the three fields on validations are valid.
+        /// 1: the three validation fields are valid.
         has_validation: bool,
-        /// All of it, without validation.
+        /// Total, excluding validation.
         seconds: f64,
         /// Waiting for mini-batches.
         wait_seconds: f64,
         /// Sampling, sum over loader threads.
         sample_seconds: f64,
-        /// Gathering features, sum over loader threads.
+        /// Gathering, sum over loader threads.
         gather_seconds: f64,
         /// Forward and backward passes.
         compute_seconds: f64,
-        /// All-reduces, with waiting for other ranks.
+        /// All-reduces, including waits.
         reduce_seconds: f64,
         /// Updates.
         optimizer_seconds: f64,
         /// Waiting for slower ranks in all-reduces.
         peer_wait_seconds: f64,
-        /// Device of this process's ranks.
+        /// Device of the ranks.
         device: crate::DeviceType,
         /// Ranks of this process.
         num_ranks: usize,
@@ -342,39 +342,39 @@ info! {
 info! {
     /// Times of one rank, as in `gnnmg_progress_info`, and traffic of its GPU.
     pub struct RankInfo(gnnmg_rank_info) {
-        /// Number of the rank in the job.
+        /// Number in the job.
         rank: i32,
-        /// Number of its GPU; -1: the CPU.
+        /// GPU number; -1: the CPU.
         device: i32,
-        /// Epoch of these numbers.
+        /// Epoch, from 0.
         epoch: i64,
-        /// Complete steps of the epoch.
+        /// Complete steps.
         num_steps: usize,
-        /// All of it, without validation.
+        /// Total, excluding validation.
         seconds: f64,
         /// Waiting for mini-batches.
         wait_seconds: f64,
         /// Sampling, sum over loader threads.
         sample_seconds: f64,
-        /// Gathering features, sum over loader threads.
+        /// Gathering, sum over loader threads.
         gather_seconds: f64,
         /// Forward and backward passes.
         compute_seconds: f64,
-        /// All-reduces, with waiting for other ranks.
+        /// All-reduces, including waits.
         reduce_seconds: f64,
         /// Updates.
         optimizer_seconds: f64,
         /// Waiting for slower ranks in all-reduces.
         peer_wait_seconds: f64,
-        /// Bytes that its GPU read over the bus: mini-batches and feature rows,
-        /// without edges of a pinned graph.
+        /// Bytes that its GPU read over the bus: mini-batches and
+        /// feature rows, without edges of a pinned graph.
         bus_bytes: i64,
-        /// Rows that its GPU gathered, known at the end of the epoch.
+        /// Rows gathered by its GPU, known at the end of the epoch.
         num_rows: usize,
-        /// Rows of `num_rows` that were on the GPU.
+        /// Rows gathered from the GPU's own memory.
         num_rows_there: usize,
-        /// Idle time of the GPU's training queue, or of the rank's thread:
-        /// `seconds` without passes, all-reduces and updates.
+        /// Idle time of the GPU's training queue, or of the rank's
+        /// thread: `seconds` without passes, all-reduces and updates.
         idle_seconds: f64,
     }
 }
@@ -389,13 +389,13 @@ info! {
         epoch: i64,
         /// Number of epochs.
         num_epochs: usize,
-        /// Steps of the epoch.
+        /// Steps.
         num_steps: usize,
         /// Mean loss, as trained.
         train_loss: f64,
         /// Mean accuracy, as trained.
         train_accuracy: f64,
-        /// Learning rate of the epoch.
+        /// Learning rate.
         learning_rate: f64,
         /// Labeled rows or targets.
         validation_count: i64,
@@ -407,19 +407,19 @@ info! {
         validation_accuracy: f64,
         /// F1 over all decisions.
         validation_f1_micro: f64,
-        /// Mean of the classes' F1.
+        /// Mean F1 of the classes.
         validation_f1_macro: f64,
         /// ROC-AUC.
         validation_roc_auc: f64,
         /// Average precision.
         validation_average_precision: f64,
-        /// Root of the mean squared error.
+        /// RMSE.
         validation_rmse: f64,
-        /// Mean absolute error.
+        /// MAE.
         validation_mae: f64,
-        /// Time of the epoch without its validation.
+        /// Total, excluding validation.
         seconds: f64,
-        /// Time of its validation.
+        /// Validation.
         evaluation_seconds: f64,
         /// Speed, all ranks together.
         seeds_per_second: f64,
@@ -427,11 +427,11 @@ info! {
         wait_seconds: f64,
         /// Sampling, sum over loader threads.
         sample_seconds: f64,
-        /// Gathering features, sum over loader threads.
+        /// Gathering, sum over loader threads.
         gather_seconds: f64,
         /// Forward and backward passes.
         compute_seconds: f64,
-        /// All-reduces, with waiting for other ranks.
+        /// All-reduces, including waits.
         reduce_seconds: f64,
         /// Updates.
         optimizer_seconds: f64,
@@ -441,11 +441,11 @@ info! {
         most_busy_seconds: f64,
         /// 1: the best validation so far.
         best: bool,
-        /// The slowest rank.
+        /// Slowest rank.
         slowest_rank: i32,
         /// Waiting for slower ranks in all-reduces.
         peer_wait_seconds: f64,
-        /// Device of this process's ranks.
+        /// Device of the ranks.
         device: crate::DeviceType,
         /// Ranks of this process.
         num_ranks: usize,
@@ -457,25 +457,25 @@ info! {
     pub struct PredictorInfo(gnnmg_predictor_info) {
         /// Type of logits, probabilities and embeddings.
         dtype: crate::DataType,
-        /// Meaning of the results.
+        /// Task of the data set.
         task: crate::Task,
         /// 1: whole neighborhoods; 0: drawn.
         exact: bool,
-        /// Ids are 0 to `num_ids` - 1: nodes, or graphs.
+        /// Number of nodes, or graphs.
         num_ids: usize,
         /// Columns of logits and probabilities.
         output_dim: usize,
-        /// Columns of classes; 0: there are none.
+        /// Columns of classes, or 0.
         classes_dim: usize,
-        /// Columns of embeddings; 0: the model has none.
+        /// Columns of embeddings, or 0.
         embedding_dim: usize,
         /// Answered calls.
         num_calls: usize,
-        /// Ids of these calls.
+        /// Ids of answered calls.
         num_rows: usize,
-        /// Median time of a call, to 13 %.
+        /// Median time of a call, within 13 %.
         p50_seconds: f64,
-        /// 99th percentile of the time of a call, to 13 %.
+        /// 99th percentile, within 13 %.
         p99_seconds: f64,
     }
 }
@@ -483,11 +483,11 @@ info! {
 info! {
     /// State of a server, and its counts since the start.
     pub struct ServerInfo(gnnmg_server_info) {
-        /// Port; 0: the server does not listen.
+        /// Port; 0: not listening.
         port: i32,
-        /// Number of parts of the data.
+        /// Parts of the data.
         num_parts: usize,
-        /// Number of served parts.
+        /// Served parts.
         num_served: usize,
         /// Clients with a request in the last minute.
         num_clients: usize,
@@ -495,17 +495,17 @@ info! {
         num_questions: usize,
         /// Answered requests.
         num_reads: usize,
-        /// Bytes of the answered requests.
+        /// Bytes of answered requests.
         received_bytes: i64,
         /// Bytes of the answers.
         sent_bytes: i64,
-        /// Requests refused because the client did not know the token.
+        /// Requests refused for lack of the token.
         num_refused: usize,
-        /// Requests postponed because the client had too many.
+        /// Requests postponed: the client had too many.
         num_busy: usize,
         /// Median time of an answer, within 13 %.
         p50_seconds: f64,
-        /// 99th percentile of the time of an answer, within 13 %.
+        /// 99th percentile, within 13 %.
         p99_seconds: f64,
     }
 }

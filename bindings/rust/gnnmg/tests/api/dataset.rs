@@ -21,11 +21,16 @@ fn facts_names_and_splits() {
     data.add_split("mine", &[3, 1], &[2], &[]).unwrap();
     assert_eq!(data.split(Part::Train).unwrap().as_slice::<i64>().unwrap(), [1, 3]);
     assert!(data.split(Part::Test).unwrap().is_empty());
-    data.set_split("random", 0).unwrap();
-    assert_eq!(data.split(Part::Test).unwrap().len(), 20);
-    data.set_split(None, 0).unwrap();
-    expect(data.set_split("random", 1), ErrorKind::NotFound, "mine");
-    expect(data.set_split("random", usize::MAX), ErrorKind::NotFound, "");
+    let random = data.select_split("random", 0).unwrap();
+    assert_eq!(random.split(Part::Test).unwrap().len(), 20);
+    assert!(data.split(Part::Test).unwrap().is_empty());
+    data.add_split("later", &[4], &[], &[]).unwrap();
+    expect(random.select_split("later", 0), ErrorKind::NotFound, "mine");
+    expect(data.select_split("random", 1), ErrorKind::NotFound, "mine");
+    expect(data.select_split("random", usize::MAX), ErrorKind::NotFound, "");
+    drop(data);
+    let mut data = random.select_split(None, 0).unwrap();
+    drop(random);
     expect(data.add_split("bad", &[100], &[], &[]), ErrorKind::Range, "100");
     expect(data.add_split("bad", &[1], &[1], &[]), ErrorKind::Format, "1");
 }
@@ -36,8 +41,8 @@ fn folds_hold_each_id_out_once() {
     data.add_folds("folds", &FoldsConfig::new().num_folds(5).held_out(Part::Test)).unwrap();
     let mut seen = Vec::new();
     for k in 0..5 {
-        data.set_split("folds", k).unwrap();
-        seen.extend_from_slice(data.split(Part::Test).unwrap().as_slice::<i64>().unwrap());
+        let fold = data.select_split("folds", k).unwrap();
+        seen.extend_from_slice(fold.split(Part::Test).unwrap().as_slice::<i64>().unwrap());
     }
     seen.sort_unstable();
     assert_eq!(seen, (0..100).collect::<Vec<i64>>());

@@ -170,8 +170,9 @@ fn weights_go_through_files() {
     expect(wide.load(folder.join("a.safetensors")), ErrorKind::Mismatch, "hidden_dim is 9");
 
     other.parameters_mut().unwrap().as_mut_slice::<f32>().unwrap().fill(1.0);
-    let config = ModelFileConfig::new().format(ModelFormat::Pth).first_layer("conv1");
-    finish(|| model.save_timeout(folder.join("b"), &config, SOON)).unwrap();
+    let config = ModelFileConfig::new().format(ModelFormat::Pth);
+    let named = config.clone().first_layer("conv1");
+    finish(|| model.save_timeout(folder.join("b"), &named, SOON)).unwrap();
     finish(|| other.load_timeout(folder.join("b"), &config, SOON)).unwrap();
     assert_eq!(weights(&model), weights(&other));
     let dgl = ModelFileConfig::new().other_framework(true);

@@ -143,7 +143,7 @@ fn servers_that_cannot_be() {
     let open = |path: &Path, parts: Option<&[i32]>, address: &str, token: Option<&Path>| {
         Server::open(&context, path, parts, address, token, &ServerConfig::new())
     };
-    expect(open(&path, Some(&[3]), here, None), ErrorKind::Range, "expected 0 to 2");
+    expect(open(&path, Some(&[3]), here, None), ErrorKind::NotFound, "expected 0 to 2");
     expect(open(&path, Some(&[1, 1]), here, None), ErrorKind::InvalidArgument, "twice");
     expect(open(&path, None, "graph-1", None), ErrorKind::InvalidArgument, "a host and a port");
     expect(open(&path, None, "a\0", None), ErrorKind::InvalidArgument, "NUL");

@@ -72,25 +72,29 @@ fn shared_memory_cannot_be_written() {
 #[test]
 fn dlpack_goes_out_and_comes_back() {
     let tensor = Tensor::from_vec(vec![true, false], &[2]).unwrap();
-    let raw = tensor.into_dlpack();
+    let raw = tensor.into_dlpack().unwrap();
     let tensor = unsafe { Tensor::from_dlpack(raw) }.unwrap();
     assert_eq!(tensor.as_slice::<bool>().unwrap(), [true, false]);
     let none = unsafe { Tensor::from_dlpack(std::ptr::null_mut()) };
-    expect(none, ErrorKind::InvalidArgument, "tensor");
+    expect(none, ErrorKind::InvalidArgument, "'dlpack' is NULL");
 }
 
 #[test]
 fn bytes_that_are_no_bool_are_not_read_as_one() {
     for (bytes, valid) in [([0u8, 1, 1], true), ([1, 2, 0], false)] {
-        let mut raw = std::ptr::null_mut();
+        let (mut raw, mut dlpack) = (std::ptr::null_mut(), std::ptr::null_mut());
         let data = bytes.as_ptr().cast_mut().cast();
         let bools: i32 = DataType::Bool.into();
         // The bytes outlive the tensor, which is read and not written.
-        let made = unsafe {
-            ffi::gnnmg_tensor_create(data, bools, 1, &3, None, std::ptr::null_mut(), &mut raw)
-        };
-        assert_eq!(made, ffi::GNNMG_OK);
-        let mut tensor = unsafe { Tensor::from_dlpack(raw) }.unwrap();
+        let mut tensor = unsafe {
+            let none = std::ptr::null_mut();
+            let made = ffi::gnnmg_tensor_create(data, bools, 1, &3, None, none, &mut raw);
+            assert_eq!(made, ffi::GNNMG_OK);
+            assert_eq!(ffi::gnnmg_tensor_to_dlpack(raw, &mut dlpack), ffi::GNNMG_OK);
+            ffi::gnnmg_tensor_free(raw);
+            Tensor::from_dlpack(dlpack)
+        }
+        .unwrap();
         assert_eq!(tensor.as_slice::<bool>().is_ok(), valid);
         assert_eq!(tensor.as_mut_slice::<bool>().is_ok(), valid);
     }

@@ -20,7 +20,7 @@ fn run_calls_a_closure_that_borrows() {
     assert!((busy + times.idle_seconds - times.seconds).abs() < 1e-9, "{times:?}");
     let ranks: Vec<i32> = trainer.ranks().unwrap().iter().map(|rank| rank.rank).collect();
     assert_eq!(ranks, [0]);
-    assert_eq!(trainer.rank_info(9).unwrap_err().kind(), ErrorKind::Range);
+    assert_eq!(trainer.rank_info(9).unwrap_err().kind(), ErrorKind::NotFound);
     let progress = trainer.progress().unwrap();
     assert_eq!((progress.state, progress.num_epochs), (TrainerState::Finished, 3));
     let metrics = finish(|| trainer.evaluate_timeout(Part::Test, SOON)).unwrap();
