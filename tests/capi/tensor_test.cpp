@@ -317,7 +317,7 @@ TEST_F(ImportTest, StridesOfContiguousTensorsAreAccepted) {
   foreign.set_strides({2, 77, 1});  // the stride of a dimension of one is ignored
   EXPECT_OK(import(taken(&foreign.managed)));
   Foreign empty(nullptr, {2, 0});
-  empty.set_strides({77, 5});  // without elements there is nothing to skip
+  empty.set_strides({77, 5});  // strides of no elements mean nothing
   auto facts = info<gnnmg_tensor_info>();
   EXPECT_OK(gnnmg_tensor_get_info(taken(&empty.managed), &facts));
   EXPECT_EQ(facts.num_elements, 0);

@@ -199,7 +199,8 @@ TEST(EdgeModelConfig, NamesTheField) {
   EXPECT_THAT(text_of(A::kSage, [](C& c) { c.edge_dim = 3; }), HasSubstr("read no edge features"));
   EXPECT_THAT(text_of(A::kSage, [](C& c) { c.edge_weights = true; }), HasSubstr("edge_weights"));
   EXPECT_THAT(text_of(A::kRelation, [](C& c) { c.relations = 0; }), HasSubstr("relations is 0"));
-  EXPECT_THAT(text_of(A::kRelation, [](C& c) { c.bases = c.blocks = 2; }), HasSubstr("num_bases is 2"));
+  EXPECT_THAT(text_of(A::kRelation, [](C& c) { c.bases = c.blocks = 2; }),
+              HasSubstr("num_bases is 2"));
   EXPECT_THAT(text_of(A::kRelation, [](C& c) { c.bases = -1; }), HasSubstr("bases is -1"));
   EXPECT_THAT(text_of(A::kRelation, [](C& c) { c.blocks = 3; }),
               HasSubstr("the width of the features is 10, expected a multiple of the 3 blocks"));
