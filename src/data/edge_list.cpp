@@ -253,6 +253,8 @@ class EdgeParser {
     columns_ = fields.size();
     // R leaves out the name of the column of row names.
     if (header_says_ends_ && !two_kinds_ && columns_ == header_.size() + 1) {
+      check_row_names();
+      fields = records_.cut(separator_);
       header_.insert(header_.begin(), "");
       if (named_ends()) ++source_, ++target_;
     }
@@ -269,6 +271,28 @@ class EdgeParser {
         may_be_triple && io::parse_int(fields[source_]) && io::parse_int(fields[2]);
     if (!header_.empty() && !header_says_ends_) check_unknown_header();
     begin_values(fields);
+  }
+
+  // R counts rows from 1, or gives each a name of its own. Any other column without a name, such as
+  // the empty one after a separator at the end of each line, would move the ends.
+  void check_row_names() {
+    const Fields fields = records_.cut(separator_);
+    const std::string first(fields.front());
+    const bool ends_in_separator = fields.back().empty();
+    std::string second;
+    if (const auto following = records_.peek()) {
+      io::FieldCutter cutter(EdgeRecords::kMostFields);
+      cutter.cut(*following, separator_);
+      second = cutter.fields().front();
+    }
+    const bool counts = first == "1" && (second.empty() || second == "2");
+    const bool names = !io::parse_double(first) && first != second;
+    if ((counts || names) && !ends_in_separator) return;
+    fail(Status::kFormat, records_.where(), ": ", columns_, " columns, and the header has ",
+         header_.size(), " names; ",
+         ends_in_separator ? "remove the separator at the end of the lines"
+                           : "name every column (only row names as R writes them, from 1 or "
+                             "different texts, need no name)");
   }
 
   // A header of users and items may end with one name for all features, as in JODIE's tables.

@@ -269,6 +269,21 @@ std::string listed(const std::vector<std::string>& names) {
   return out;
 }
 
+// Describes a zip archive.
+std::string found_in_zip(const std::string& path) {
+  const io::ZipReader archive = io::ZipReader::open(path);
+  std::vector<std::string> names;
+  bool arrays = false, torch = false;
+  for (const io::ZipEntry& entry : archive.entries()) {
+    arrays |= entry.name.ends_with(".npy");
+    torch |= entry.name.ends_with("data.pkl");
+    names.push_back(io::printable(entry.name));
+  }
+  if (arrays) return base::text("an .npz of the arrays ", listed(names));
+  if (torch) return "a file of torch.save(), whose arrays numpy.save() writes for format plain";
+  return base::text("a zip archive of ", listed(names), ", which has to be unpacked");
+}
+
 // The first file of a kind that is not read, as "a.parquet is a Parquet file, ..."; empty if none.
 std::string foreign_among(const std::string& folder, const std::vector<std::string>& names) {
   size_t looks = 12;
@@ -277,7 +292,10 @@ std::string foreign_among(const std::string& folder, const std::vector<std::stri
     if (is_about_a_set(name) || !is_file(path)) continue;
     if (looks-- == 0) break;
     try {
-      if (const auto kind = io::foreign_kind(text_start(path)))
+      const std::string start = text_start(path);
+      if (start.starts_with("PK") && !name.ends_with(".gz"))
+        return base::text(name, " is ", found_in_zip(path));
+      if (const auto kind = io::foreign_kind(start))
         return base::text(name, " ", io::not_read(*kind));
     } catch (const base::Error& error) {
       if (error.status() == Status::kCancelled) throw;
@@ -301,19 +319,7 @@ std::string found_among(const std::string& folder, const std::vector<std::string
 // The kind of a file that no format takes.
 std::string found_in(const std::string& path) {
   const std::string start = text_start(path);
-  if (start.starts_with("PK")) {
-    const io::ZipReader archive = io::ZipReader::open(path);
-    std::vector<std::string> names;
-    bool arrays = false, torch = false;
-    for (const io::ZipEntry& entry : archive.entries()) {
-      arrays |= entry.name.ends_with(".npy");
-      torch |= entry.name.ends_with("data.pkl");
-      names.push_back(io::printable(entry.name));
-    }
-    if (arrays) return base::text("an .npz of the arrays ", listed(names));
-    if (torch) return "a file of torch.save(), whose arrays numpy.save() writes for format plain";
-    return base::text("a zip archive of ", listed(names), ", which has to be unpacked");
-  }
+  if (start.starts_with("PK")) return found_in_zip(path);
   refuse_foreign(path);
   if (const size_t nul = start.find('\0'); nul != start.npos)
     return base::text("no text, by the NUL at byte ", nul, ", and nothing else that is known");

@@ -45,6 +45,19 @@ class EdgeTable : public testing::Test {
   Opener opener_;
 };
 
+TEST_F(EdgeTable, AColumnWithoutANameIsTakenForRowNamesOnlyIfItLooksLikeThem) {
+  for (const char* text :
+       {"source,target\n0,1,5\n0,2,6\n2,1,7\n", "source,target\n1,0,5\n1,2,6\n",
+        "source,target,weight\n0,1,0,5\n0,2,1,5\n", "source\ttarget\n10\t1\t5\n10\t2\t6\n",
+        "source,target,weight\na,0,1,5\na,0,2,6\n"})
+    refused(text, {"line 2", "names; name every column"});
+  for (const char* text : {"source,target,weight\n0,1,5,\n1,2,6,\n", "source,target\n1,0,\n2,1,\n"})
+    refused(text, {"line 2", "remove the separator at the end of the lines"});
+  for (const char* text : {"source,target\n1,4,2\n2,2,0\n3,0,1\n4,1,3\n",
+                           "source,target\na,4,2\nb,2,0\nc,0,1\nd,1,3\n"})
+    EXPECT_EQ(pairs(open(text)), (EdgePairs{{4, 2}, {2, 0}, {0, 1}, {1, 3}})) << text;
+}
+
 TEST_F(EdgeTable, TheHeaderSaysWhereTheEndsAre) {
   const EdgePairs expected{{4, 2}, {2, 0}, {0, 1}, {1, 3}};
   for (const char* text :

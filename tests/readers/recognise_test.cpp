@@ -87,6 +87,10 @@ TEST_F(Recognise, TablesOfSparkAndHadoop) {
                {"part-00000.parquet is a Parquet file, which is not read; write it as text: "
                 "pandas.read_parquet(file)"},
                [&] { found("columns"); });
+  dir_.write("other/readme.txt", "");
+  write_npz(dir_.file("other/g.npz"), {{"mine", npy_of<float>({1}, "(1,)")}});
+  expect_error(Status::kFormat, {"g.npz is an .npz of the arrays mine.npy"},
+               [&] { found("other"); });
   dir_.write("odd/part-a.csv", "0 1\n");
   dir_.write("odd/part-b.csv", "0 1\n");
   expect_error(Status::kFormat, {"found part-a.csv, part-b.csv"}, [&] { found("odd"); });
