@@ -9,8 +9,8 @@ namespace {
 struct Effect {
   const char* option;
   bool (*is_default)(const OpenOptions& options);
-  std::vector<Format> formats;  // that read it
-  bool others = false;          // or all but these
+  std::vector<Format> formats;  // formats whose readers use the option
+  bool others = false;          // true: all formats but these use it
 };
 
 template <auto Member>

@@ -25,9 +25,10 @@ namespace {
 constexpr int64_t kAcceptorMs = 50;  // interval of checks whether to close the port
 constexpr size_t kMostBehind = size_t{1}
                                << 20;  // pending bytes above which a peer gets no heartbeats
-// Pending messages are delivered at the end until no peer has taken a byte for this long...
+// The end of a job delivers pending messages. It gives up after kStalledDelivery without progress,
+// and after kLongestDelivery in all.
 constexpr milliseconds kStalledDelivery{500};
-constexpr milliseconds kLongestDelivery{3000};  // ...and for this long in all.
+constexpr milliseconds kLongestDelivery{3000};
 
 }  // namespace
 
