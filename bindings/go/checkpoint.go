@@ -52,28 +52,18 @@ func (t *Trainer) checkpoint(ctx context.Context, path string,
 	return err
 }
 
-// SaveOptimizer writes the state of the trainer's optimizer for PyTorch, as Optimizer.Save does. In
-// a job of several processes the first one writes.
-func (t *Trainer) SaveOptimizer(ctx context.Context, path string, options ...func(*ModelFileConfig)) error {
-	return t.optimizer(ctx, path, options, raw.TrainerSaveOptimizer)
-}
-
-// LoadOptimizer continues from the state of an optimizer in PyTorch; load the matching weights into
-// the trainer's model. In a job of several processes the first one reads, for all.
-func (t *Trainer) LoadOptimizer(ctx context.Context, path string, options ...func(*ModelFileConfig)) error {
-	return t.optimizer(ctx, path, options, raw.TrainerLoadOptimizer)
-}
-
-func (t *Trainer) optimizer(ctx context.Context, path string, options []func(*ModelFileConfig),
-	call func(trainer uintptr, path *byte, settings *byte, timeoutMs int64) raw.Result) error {
-	words, err := settings(options)
-	if err != nil {
-		return err
+// Optimizer returns the trainer's optimizer, whose state can be saved and loaded between two calls of
+// the trainer's; load the matching weights into its model. In a job of several processes all save or
+// load, and the first one writes or reads.
+func (t *Trainer) Optimizer() (*Optimizer, error) {
+	defer runtime.KeepAlive(t)
+	if t == nil {
+		return nil, errNil("Trainer")
 	}
-	p, err := name("path", path)
-	if err != nil {
-		return err
+	r, token := raw.TrainerGetOptimizer(t.token())
+	if err := failure(r); err != nil {
+		return nil, err
 	}
-	_, err = t.await(ctx, func(timeoutMs int64) raw.Result { return call(t.token(), p, words, timeoutMs) })
-	return err
+	o := &Optimizer{cancel: t.Cancel}
+	return adopt(o, &o.handle, token, raw.OptimizerFree), nil
 }

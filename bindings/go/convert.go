@@ -93,3 +93,12 @@ func fetch[C, R any, P interface {
 	P(&c).from(&r)
 	return c, nil
 }
+
+// optional reads a struct that may not be there.
+func optional[C, R any](r *R, read func(*R) C) *C {
+	if r == nil {
+		return nil
+	}
+	c := read(r)
+	return &c
+}

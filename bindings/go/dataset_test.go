@@ -190,7 +190,7 @@ func TestSaveParts(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	_, err = whole.PartInfo(-1, 0)
-	fails(t, err, gnnmg.ErrInvalidArgument)
+	fails(t, err, gnnmg.ErrNotFound)
 
 	// Parts that another program has made.
 	given := make([]int32, 600)

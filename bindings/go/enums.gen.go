@@ -49,7 +49,7 @@ const (
 	ErrMismatch Status = -19
 	// A server, port or GPU is not available.
 	ErrUnavailable Status = -20
-	// A token or certificate is not accepted, or a message was changed in transit.
+	// A token or certificate is refused, or a message was changed in transit.
 	ErrAuth Status = -21
 	// A peer sent an invalid message.
 	ErrProtocol Status = -22
@@ -59,7 +59,7 @@ const (
 	ErrCallback Status = -24
 	// The library was in use before a fork.
 	ErrForked Status = -25
-	// A fault of the library; please report the text.
+	// A fault of the library; please report it.
 	ErrInternal Status = -26
 )
 
@@ -128,7 +128,7 @@ type DeviceType int32
 
 // Values of [DeviceType].
 const (
-	// GPUs if there are enough of them, else the CPU.
+	// GPUs if there are enough, else the CPU.
 	DeviceAuto DeviceType = 0
 	// CPU and main memory.
 	DeviceCPU DeviceType = 1
@@ -164,7 +164,7 @@ type GraphPlacement int32
 
 // Values of [GraphPlacement].
 const (
-	// DEVICE if the graph takes at most 40 % of free GPU memory, else PINNED, else HOST.
+	// DEVICE up to 40 % of free GPU memory, else PINNED, else HOST.
 	GraphPlacementAuto GraphPlacement = 0
 	// A copy in each GPU's memory.
 	GraphPlacementDevice GraphPlacement = 1
@@ -206,7 +206,7 @@ type FeaturePlacement int32
 
 // Values of [FeaturePlacement].
 const (
-	// DEVICE if the features take at most 60 % of free GPU memory, else CACHED, PINNED or HOST.
+	// DEVICE up to 60 % of free GPU memory, else CACHED, PINNED or HOST.
 	FeaturePlacementAuto FeaturePlacement = 0
 	// A copy in each GPU's memory.
 	FeaturePlacementDevice FeaturePlacement = 1
@@ -305,7 +305,8 @@ func (v DType) MarshalText() ([]byte, error) { return wordOf(wordsDType[:], int(
 // UnmarshalText sets the value of a word.
 func (v *DType) UnmarshalText(text []byte) error { return setWord(wordsDType[:], (*int32)(v), text) }
 
-// Transform: Operation of [Graph.Transformed].
+// Transform: Operation on edges. A reverse edge gets the tensor rows of its edge, an added
+// self-loop zeros; of equal edges the first keeps its rows.
 type Transform int32
 
 // Values of [Transform].
@@ -430,8 +431,8 @@ type PartsMethod int32
 const (
 	// Few edges between parts. 26 bytes per node and 0.3 GB.
 	PartsMethodCluster PartsMethod = 0
-	// METIS, if installed: 120 bytes per edge. It handles SIGABRT and SIGTERM while it runs, and
-	// uses rand().
+	// METIS, if installed: 120 bytes per edge. It handles SIGABRT and SIGTERM meanwhile, and uses
+	// rand().
 	PartsMethodMETIS PartsMethod = 1
 	// Equal ranges of ids.
 	PartsMethodRange PartsMethod = 2
@@ -472,8 +473,7 @@ const (
 	// Each node draws by itself, exactly the fan-out.
 	DrawUniform Draw = 0
 	// LABOR-0 (Balin 2023): a neighbor has one random number for all nodes of a hop and is kept if
-	// it is below fan-out / degree. The fan-out is a mean, and a mini-batch has fewer distinct
-	// nodes.
+	// it is below fan-out / degree, so the fan-out is a mean. Fewer distinct nodes.
 	DrawLabor Draw = 1
 	// LABOR with one random number for all hops: fewer nodes still, but dependent hops.
 	DrawLaborOnce Draw = 2
@@ -511,8 +511,8 @@ const (
 	PlanDistributedSampler Plan = 1
 	// Slices as in DGL, for comparison.
 	PlanContiguous Plan = 2
-	// Data sets in parts: a mini-batch has ids of one part, every id once. Mini-batches are the same
-	// for any number of ranks and processes. Set BatchesPerStep to the number of parts.
+	// Data sets in parts: a mini-batch has ids of one part, every id once, for any number of ranks
+	// and processes. Set BatchesPerStep to the number of parts.
 	PlanParts Plan = 3
 )
 
@@ -564,7 +564,7 @@ const (
 	ArchitecturePNA Architecture = 8
 	// A linear map for neighbors and one for the node (Morris 2019).
 	ArchitectureGraphConv Architecture = 9
-	// Custom layers: [Model.AddConv] and others.
+	// Layers of [Model.AddConv] and others.
 	ArchitectureLayers Architecture = 10
 	// EdgeConv: a network over both ends of each edge (Wang 2019); in DGL only with the maximum.
 	ArchitectureEdge Architecture = 11
@@ -659,8 +659,8 @@ const (
 	AggregationSum Aggregation = 3
 	// DGL: maximum after a linear layer and ReLU.
 	AggregationPool Aggregation = 4
-	// GraphSAGE: a recurrent network over the neighbors in edge order, in PyG continued with zeros
-	// up to the largest in-degree.
+	// GraphSAGE: a recurrent network over the neighbors in edge order, in PyG with zeros up to the
+	// largest in-degree.
 	AggregationLSTM Aggregation = 5
 	// DGL: mean of the neighbors and the node itself.
 	AggregationGCN Aggregation = 6
@@ -758,8 +758,8 @@ func (v *Activation) UnmarshalText(text []byte) error {
 }
 
 // Norm: Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph here is
-// each graph of a batch of graphs. In other batches, and inside layers, it is all rows at hand:
-// the mini-batch in training, all nodes in results for all nodes.
+// each graph of a batch of graphs; otherwise, and inside layers, all rows at hand: the mini-batch
+// in training, all nodes in results for all nodes.
 type Norm int32
 
 // Values of [Norm].
@@ -814,8 +814,7 @@ func (v Norm) MarshalText() ([]byte, error) { return wordOf(wordsNorm[:], int(v)
 // UnmarshalText sets the value of a word.
 func (v *Norm) UnmarshalText(text []byte) error { return setWord(wordsNorm[:], (*int32)(v), text) }
 
-// Readout: Combination of a graph's rows into one row, before a final linear layer. A graph
-// without nodes gives 0.
+// Readout: Combination of a graph's rows into one, before a final linear layer; 0 without nodes.
 type Readout int32
 
 // Values of [Readout].

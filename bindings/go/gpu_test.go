@@ -147,7 +147,7 @@ func TestGPUTrainerOfTwo(t *testing.T) {
 		for i, rank := range ranks {
 			equal(t, rank.Rank, i)
 			equal(t, rank.Device, 1-i)
-			if rank.NumRowsThere == 0 || rank.NumRowsThere >= rank.NumRows || !(rank.ComputeSeconds > 0) {
+			if rank.NumRowsThere == 0 || rank.NumRowsThere >= rank.NumRows || !(rank.Times.Compute > 0) {
 				t.Error("a cache of some of the rows", rank)
 			}
 		}

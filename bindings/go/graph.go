@@ -82,79 +82,30 @@ func (g *Graph) AddEdgeType(sourceType int, typeName string, targetType int) (in
 // Both tensors are of int64 or both of int32.
 func (g *Graph) SetCOO(edgeType int, sources, targets *Tensor) error {
 	defer runtime.KeepAlive(g)
-	from, dtype, n, done, err := sources.list("sources")
-	if err != nil {
-		return err
-	}
-	defer done()
-	to, dtypeTo, nTo, done, err := targets.list("targets")
-	if err != nil {
-		return err
-	}
-	defer done()
-	if n != nTo || dtype != dtypeTo {
-		return refuse(ErrInvalidArgument, "there are %d sources of %v and %d targets of %v", n, DType(dtype), nTo, DType(dtypeTo))
-	}
-	return failure(raw.GraphSetCOO(g.token(), narrow(edgeType), from, to, dtype, n))
+	return copied([]*Tensor{sources, targets}, func(t []uintptr) raw.Result {
+		return raw.GraphImportCOO(g.token(), narrow(edgeType), t[0], t[1])
+	})
 }
 
 // SetCSC sets the edges of a type from compressed sparse columns, which are copied. With edgeIDs, a
 // permutation, entry e is edge edgeIDs[e]; nil: entry e is edge e.
 func (g *Graph) SetCSC(edgeType int, indptr []int64, indices, edgeIDs *Tensor) error {
 	defer runtime.KeepAlive(g)
-	if targets, err := g.numTargets(edgeType); err != nil {
-		return err
-	} else if int64(len(indptr)) != targets+1 {
-		return refuse(ErrInvalidArgument, "indptr has %d entries, expected %d", len(indptr), targets+1)
-	}
-	entries, dtype, n, done, err := indices.list("indices")
-	if err != nil {
-		return err
-	}
-	defer done()
-	var ids unsafe.Pointer
-	if edgeIDs != nil {
-		var dtypeIDs int32
-		var nIDs int64
-		if ids, dtypeIDs, nIDs, done, err = edgeIDs.list("edgeIDs"); err != nil {
-			return err
-		}
-		defer done()
-		if n != nIDs || dtype != dtypeIDs {
-			return refuse(ErrInvalidArgument, "there are %d indices of %v and %d edge ids of %v", n, DType(dtype), nIDs, DType(dtypeIDs))
-		}
-	}
-	return failure(raw.GraphSetCSC(g.token(), narrow(edgeType), unsafe.SliceData(indptr), entries, ids, dtype, n))
-}
-
-// numTargets is the number of nodes that edges of a type may lead to.
-func (g *Graph) numTargets(edgeType int) (int64, error) {
-	e, err := g.EdgeType(edgeType)
-	if err != nil {
-		return 0, err
-	}
-	return g.NumNodes(e.Target)
-}
-
-// list is a tensor of one dimension as the functions take it that copy.
-func (t *Tensor) list(argument string) (data unsafe.Pointer, dtype int32, n int64, done func(), err error) {
-	data, dtype, _, dims, done, err := t.parts()
-	if err == nil && dims != 1 {
-		done()
-		err = refuse(ErrInvalidArgument, "%s has %d dimensions, expected 1", argument, dims)
-	}
-	if err != nil {
-		return nil, 0, 0, nil, err
-	}
-	return data, dtype, int64(t.length), done, nil
+	return copied([]*Tensor{TensorOf(indptr), indices, edgeIDs}, func(t []uintptr) raw.Result {
+		return raw.GraphImportCSC(g.token(), narrow(edgeType), t[0], t[1], t[2])
+	})
 }
 
 // SetNodeTensor sets a named tensor on the nodes of a type, which is copied, in place of one of that
 // name if there is one. Data sets call features "x" and labels "y" unless told otherwise.
 func (g *Graph) SetNodeTensor(nodeType int, tensorName string, values *Tensor) error {
 	defer runtime.KeepAlive(g)
-	return setTensor(tensorName, values, func(n *byte, data unsafe.Pointer, dtype, dims int32, shape *int64) raw.Result {
-		return raw.GraphSetNodeTensor(g.token(), narrow(nodeType), n, data, dtype, dims, shape)
+	n, err := name("name", tensorName)
+	if err != nil {
+		return err
+	}
+	return copied([]*Tensor{values}, func(t []uintptr) raw.Result {
+		return raw.GraphImportNodeTensor(g.token(), narrow(nodeType), n, t[0])
 	})
 }
 
@@ -162,23 +113,13 @@ func (g *Graph) SetNodeTensor(nodeType int, tensorName string, values *Tensor) e
 // edges must be set.
 func (g *Graph) SetEdgeTensor(edgeType int, tensorName string, values *Tensor) error {
 	defer runtime.KeepAlive(g)
-	return setTensor(tensorName, values, func(n *byte, data unsafe.Pointer, dtype, dims int32, shape *int64) raw.Result {
-		return raw.GraphSetEdgeTensor(g.token(), narrow(edgeType), n, data, dtype, dims, shape)
-	})
-}
-
-func setTensor(tensorName string, values *Tensor,
-	call func(n *byte, data unsafe.Pointer, dtype, dims int32, shape *int64) raw.Result) error {
 	n, err := name("name", tensorName)
 	if err != nil {
 		return err
 	}
-	data, dtype, shape, dims, done, err := values.parts()
-	if err != nil {
-		return err
-	}
-	defer done()
-	return failure(call(n, data, dtype, dims, shape))
+	return copied([]*Tensor{values}, func(t []uintptr) raw.Result {
+		return raw.GraphImportEdgeTensor(g.token(), narrow(edgeType), n, t[0])
+	})
 }
 
 // SetNodeCSR sets a sparse tensor on the nodes of a type, which is copied: row r holds the entries
@@ -189,29 +130,9 @@ func (g *Graph) SetNodeCSR(nodeType int, tensorName string, csr CSR) error {
 	if err != nil {
 		return err
 	}
-	rows, err := g.NumNodes(nodeType)
-	if err != nil {
-		return err
-	}
-	indptr, err := Values[int64](csr.Indptr)
-	if err != nil {
-		return err
-	}
-	indices, err := Values[int32](csr.Indices)
-	if err != nil {
-		return err
-	}
-	values, err := Values[float32](csr.Values)
-	if err != nil {
-		return err
-	}
-	defer runtime.KeepAlive(csr)
-	if int64(len(indptr)) != rows+1 || len(indices) != len(values) {
-		return refuse(ErrInvalidArgument, "indptr has %d entries, expected %d; there are %d indices and %d values",
-			len(indptr), rows+1, len(indices), len(values))
-	}
-	return failure(raw.GraphSetNodeCSR(g.token(), narrow(nodeType), n, csr.NumColumns, &indptr[0],
-		unsafe.SliceData(indices), unsafe.SliceData(values), int64(len(indices))))
+	return copied([]*Tensor{csr.Indptr, csr.Indices, csr.Values}, func(t []uintptr) raw.Result {
+		return raw.GraphImportNodeCSR(g.token(), narrow(nodeType), n, csr.NumColumns, t[0], t[1], t[2])
+	})
 }
 
 // A CSR is a sparse matrix: row r has the columns Indices[Indptr[r]:Indptr[r+1]], of int32, with the

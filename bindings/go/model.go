@@ -234,20 +234,52 @@ func (m *Model) BackwardFrom(gradient *Tensor) error {
 
 // Evaluate returns exact metrics over a part of the data set's split, with full neighborhoods.
 func (m *Model) Evaluate(ctx context.Context, d *Dataset, part Part) (Metrics, error) {
+	return m.EvaluateTopK(ctx, d, part, 0)
+}
+
+// EvaluateTopK is Evaluate with another number of classes for TopKAccuracy than 5.
+func (m *Model) EvaluateTopK(ctx context.Context, d *Dataset, part Part, topK int) (Metrics, error) {
+	metrics, _, err := m.evaluate(ctx, d, part, topK, false)
+	return metrics, err
+}
+
+// Confusion is Evaluate with the confusion matrix of int64: [classes, classes], labeled rows by class
+// and by predicted class, or for binary targets [targets, 2, 2].
+func (m *Model) Confusion(ctx context.Context, d *Dataset, part Part) (Metrics, *Tensor, error) {
+	return m.evaluate(ctx, d, part, 0, true)
+}
+
+func (m *Model) evaluate(ctx context.Context, d *Dataset, part Part, topK int, confusion bool) (Metrics, *Tensor, error) {
 	defer runtime.KeepAlive(m)
 	defer runtime.KeepAlive(d)
 	if m == nil {
-		return Metrics{}, errNil("Model")
+		return Metrics{}, nil, errNil("Model")
 	}
-	var metrics raw.Metrics
-	err := m.rt.await(ctx, func(timeoutMs int64) raw.Result {
-		return raw.ModelEvaluate(m.token(), d.token(), int32(part), sized(&metrics), timeoutMs)
+	return evaluated(confusion, func(metrics *raw.Metrics, call func(raw.Result, uintptr) raw.Result) error {
+		return m.rt.await(ctx, func(timeoutMs int64) raw.Result {
+			return call(raw.ModelEvaluate(m.token(), d.token(), int32(part), narrow(topK), metrics, confusion, timeoutMs))
+		})
 	})
-	var result Metrics
-	if err == nil {
-		result.from(&metrics)
+}
+
+// evaluated makes a call that gives metrics and, if wanted, a confusion matrix.
+func evaluated(confusion bool, evaluate func(metrics *raw.Metrics, call func(raw.Result, uintptr) raw.Result) error) (Metrics, *Tensor, error) {
+	var metrics raw.Metrics
+	var result raw.Result
+	var matrix uintptr
+	err := evaluate(sized(&metrics), func(r raw.Result, token uintptr) raw.Result {
+		result, matrix = r, token
+		return r
+	})
+	if err != nil {
+		return Metrics{}, nil, err
 	}
-	return result, err
+	found := readMetrics(&metrics)
+	if !confusion {
+		return found, nil, nil
+	}
+	tensor, err := adoptTensor(result, matrix)
+	return found, tensor, err
 }
 
 // Embed returns the model's result for every node, [nodes, output], with full neighborhoods; for a
@@ -261,7 +293,7 @@ func (m *Model) Embed(ctx context.Context, d *Dataset) (*Tensor, error) {
 	var r raw.Result
 	var rows uintptr
 	err := m.rt.await(ctx, func(timeoutMs int64) raw.Result {
-		r, rows = raw.ModelEmbed(m.token(), d.token(), 0, timeoutMs)
+		r, rows = raw.ModelEmbed(m.token(), d.token(), 0, nil, true, timeoutMs)
 		return r
 	})
 	if err != nil {
@@ -283,7 +315,8 @@ func (m *Model) EmbedToFile(ctx context.Context, d *Dataset, path string) error 
 		return err
 	}
 	return m.rt.await(ctx, func(timeoutMs int64) raw.Result {
-		return raw.ModelEmbedToFile(m.token(), d.token(), 0, p, timeoutMs)
+		r, _ := raw.ModelEmbed(m.token(), d.token(), 0, p, false, timeoutMs)
+		return r
 	})
 }
 

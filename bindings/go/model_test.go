@@ -269,6 +269,19 @@ func TestEvaluateAndEmbed(t *testing.T) {
 	if file.Size() < int64(4*len(all)) {
 		t.Errorf("the file has %d bytes", file.Size())
 	}
+	first, err := w.model.EvaluateTopK(background, w.data, gnnmg.PartTest, 1)
+	ok(t, err)
+	equal(t, first.TopKAccuracy, metrics.Accuracy)
+	same, matrix, err := w.model.Confusion(background, w.data, gnnmg.PartTest)
+	ok(t, err)
+	equal(t, same.Loss, metrics.Loss)
+	counts, err := gnnmg.Values[int64](matrix)
+	ok(t, err)
+	classes, correct := matrix.Shape()[0], int64(0)
+	for c := range classes {
+		correct += counts[c*classes+c]
+	}
+	equal(t, correct, metrics.Correct)
 	_, err = w.model.Evaluate(background, nil, gnnmg.PartTest)
 	fails(t, err, gnnmg.ErrHandle)
 	_, err = w.model.Evaluate(background, w.data, gnnmg.Part(9))

@@ -7,9 +7,12 @@ import (
 	"gnnmg/internal/raw"
 )
 
-// An Optimizer turns a model's gradients into updates, in custom loops; a trainer makes its
-// own.
-type Optimizer struct{ handle }
+// An Optimizer turns a model's gradients into updates, in custom loops. That of a trainer can only be
+// saved and loaded.
+type Optimizer struct {
+	handle
+	cancel func() // ends the wait for a trainer's ranks
+}
 
 // NewOptimizer makes an optimizer over a model's parameters.
 func NewOptimizer(m *Model, options ...func(*OptimizerConfig)) (*Optimizer, error) {
@@ -22,7 +25,7 @@ func NewOptimizer(m *Model, options ...func(*OptimizerConfig)) (*Optimizer, erro
 	if err := failure(r); err != nil {
 		return nil, err
 	}
-	o := &Optimizer{}
+	o := &Optimizer{cancel: func() {}}
 	return adopt(o, &o.handle, token, raw.OptimizerFree), nil
 }
 
@@ -78,6 +81,9 @@ func (o *Optimizer) file(ctx context.Context, path string, options []func(*Model
 	if err != nil {
 		return err
 	}
-	_, err = await(ctx, func() {}, func(timeoutMs int64) raw.Result { return call(o.token(), p, words, timeoutMs) })
+	if o == nil {
+		return errNil("Optimizer")
+	}
+	_, err = await(ctx, o.cancel, func(timeoutMs int64) raw.Result { return call(o.token(), p, words, timeoutMs) })
 	return err
 }

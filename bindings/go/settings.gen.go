@@ -219,7 +219,7 @@ type SamplerConfig struct {
 	EdgeIDs bool `json:"edge_ids"`
 	// true: blocks have the data that backward passes need. Default: true.
 	Transpose bool `json:"transpose"`
-	// Index of the edge type to follow. 0 or more. Default: 0.
+	// Index of the edge type to follow. An edge type of the graph. Default: 0.
 	EdgeType int64 `json:"edge_type"`
 }
 
@@ -235,7 +235,7 @@ func (c *SamplerConfig) setDefaults() {
 
 // LoaderConfig holds settings of a loader.
 type LoaderConfig struct {
-	// Part of the split; ignored by [NewSeedLoader]. Default: [PartTrain].
+	// Part of the split; not for [NewSeedLoader]. Default: [PartTrain].
 	Part Part `json:"part"`
 	// Seeds per mini-batch. 1 or more. Default: 1024.
 	BatchSize int64 `json:"batch_size"`
@@ -246,7 +246,7 @@ type LoaderConfig struct {
 	BatchNodes int64 `json:"batch_nodes"`
 	// Mini-batches per step, all ranks together. 0: WorldSize. 0 or more. Default: 0.
 	BatchesPerStep int64 `json:"batches_per_step"`
-	// Rank that this loader serves. 0 or more. Default: 0.
+	// Rank that this loader serves. A rank below WorldSize. Default: 0.
 	Rank int `json:"rank"`
 	// Number of ranks. 1 or more. Default: 1.
 	WorldSize int `json:"world_size"`
@@ -361,10 +361,11 @@ type ModelConfig struct {
 	Normalize bool `json:"normalize"`
 	// GraphSAGE. true: first apply a linear map and ReLU to the sources. Default: false.
 	Project bool `json:"project"`
-	// GCN, GAT, GATv2. true: one self-loop per node replaces those of the graph. Default: true.
+	// GCN, GAT, GATv2. true: one self-loop per node replaces those of the graph. DGL's layers add
+	// none with either value. Default: true.
 	SelfLoops bool `json:"self_loops"`
-	// GCN. false: degrees of the whole graph, so that the sampled edges stand for all; true: degrees
-	// of the block, as PyG on a sampled graph. Default: false.
+	// PyG's GCN. false: degrees of the whole graph, so that the sampled edges stand for all; true:
+	// degrees of the block, as PyG on a sampled graph. Default: false.
 	BlockDegrees bool `json:"block_degrees"`
 	// GCN: normalization of the sum over the neighbors. Default: [DegreeNormBoth].
 	DegreeNorm DegreeNorm `json:"degree_norm"`
@@ -641,7 +642,8 @@ type TrainerConfig struct {
 	DropLast bool `json:"drop_last"`
 	// Loss function. Default: [LossAuto].
 	Loss Loss `json:"loss"`
-	// Cross-entropy: share of each label that is spread over all classes. 0 to below 1. Default: 0.
+	// loss=cross_entropy: share of each label that is spread over all classes. 0 to below 1.
+	// Default: 0.
 	LabelSmoothing float64 `json:"label_smoothing"`
 	// Huber loss: error above which it is linear. Above 0. Default: 1.
 	HuberDelta float64 `json:"huber_delta"`
@@ -665,12 +667,23 @@ type TrainerConfig struct {
 	// schedule=plateau: reduce the rate at this many epochs in a row without improvement (PyTorch's
 	// patience + 1). 1 or more. Default: 10.
 	SchedulePatience int64 `json:"schedule_patience"`
+	// Average of the weights, and of batch norm's running statistics, as PyTorch's AveragedModel
+	// with use_buffers. Validations, KeepBest, evaluations, embeddings and snapshots use it once it
+	// has begun, and the trained model ends with it. Default: [AverageNone].
+	Average Average `json:"average"`
+	// average=ema: share of the average that each step leaves. 0 to below 1. Default: 0.999.
+	AverageDecay float64 `json:"average_decay"`
+	// Epochs before the average begins. 0 or more. Default: 0.
+	AverageFrom int64 `json:"average_from"`
 	// Neighborhoods of a validation. Default: [EvaluationFull].
 	Evaluation Evaluation `json:"evaluation"`
 	// Epochs between validations. 0: never. 0 or more. Default: 1.
 	EvaluateEvery int64 `json:"evaluate_every"`
 	// Nodes per chunk of an evaluation. 1 or more. Default: 4096.
 	EvalBatchSize int64 `json:"eval_batch_size"`
+	// Classes with the largest results among which the label has to be, in TopKAccuracy. 1 or more.
+	// Default: 5.
+	TopK int64 `json:"top_k"`
 	// Metric that selects the best epoch. Lower is better for loss, rmse and mae, higher for the
 	// others. In a regression, accuracy stands for the loss. Default: [MetricAccuracy].
 	BestBy Metric `json:"best_by"`
@@ -690,13 +703,13 @@ type TrainerConfig struct {
 	// false.
 	Deterministic bool `json:"deterministic"`
 	// true: batch norm takes its statistics from all mini-batches of a step on all ranks, and
-	// updates the running statistics once per step. A rank then keeps its mini- batches of a step in
+	// updates the running statistics once per step. A rank then keeps its mini-batches of a step in
 	// memory, and each batch norm adds two small all-reduces. Not with deterministic. Default:
 	// false.
 	SyncBatchNorm bool `json:"sync_batch_norm"`
 	// Loader threads per rank. 0: the rank's own thread samples. 0 to 1024. Default: 1.
 	LoaderThreads int `json:"loader_threads"`
-	// Mini-batches made in advance per rank. 0 to 4096. Default: 2.
+	// Mini-batches that the loader threads of a rank make in advance. 0 to 4096. Default: 2.
 	Prefetch int `json:"prefetch"`
 	// LibTorch threads per rank. 0: the cores of the process (or OMP_NUM_THREADS, if lower) divided
 	// by the ranks on this machine. 0 to 4096. Default: 0.
@@ -776,9 +789,12 @@ func (c *TrainerConfig) setDefaults() {
 		ScheduleFactor:     0.5,
 		ScheduleStepEpochs: 50,
 		SchedulePatience:   10,
+		Average:            AverageNone,
+		AverageDecay:       0.999,
 		Evaluation:         EvaluationFull,
 		EvaluateEvery:      1,
 		EvalBatchSize:      4096,
+		TopK:               5,
 		BestBy:             MetricAccuracy,
 		KeepBest:           true,
 		Precision:          PrecisionFloat32,
@@ -948,6 +964,21 @@ func (c *ErdosRenyiConfig) setDefaults() {
 		Seed:     1,
 	}
 }
+
+// Average: Average of the weights, and of batch norm's running statistics, as PyTorch's
+// AveragedModel with use_buffers. Validations, KeepBest, evaluations, embeddings and snapshots
+// use it once it has begun, and the trained model ends with it.
+type Average string
+
+// Values of [Average].
+const (
+	// No average.
+	AverageNone Average = "none"
+	// Exponential moving average over the steps; GPUs then capture no steps.
+	AverageEma Average = "ema"
+	// Plain mean over the ends of epochs.
+	AverageSwa Average = "swa"
+)
 
 // Capture: GPUs only: capture of training steps as CUDA graphs, which are then replayed. If the
 // steps can be captured and memory suffices, mini-batches are padded to a few shapes; with or

@@ -14,7 +14,7 @@ type RuntimeConfig struct {
 	NumThreads int
 	// Messages in the queue; new ones replace the oldest. Default 1024.
 	LogCapacity int64
-	// Bytes of graphs, samples, mini-batches and result rows, without LibTorch's. Default: no limit.
+	// Bytes of graphs, samples, mini-batches and result rows, not LibTorch's. Default: no limit.
 	MemoryLimit uint64
 }
 
@@ -131,7 +131,7 @@ func (c *SplitInfo) from(r *raw.SplitInfo) {
 }
 
 // PartsInfo holds facts about all parts of a data set. The fields after OwnParts count reads of
-// [OpenParts] and [OpenServed].
+// data sets of [OpenParts] and [OpenServed].
 type PartsInfo struct {
 	// Parts.
 	NumParts int
@@ -330,23 +330,24 @@ func (c *BlockInfo) from(r *raw.BlockInfo) {
 	c.NumEdges = int64(r.NumEdges)
 }
 
-// Metrics: Exact results of an evaluation. The task determines which fields are valid.
+// Metrics: Results of an evaluation. The task determines which fields are valid; others, and all
+// without labels, are NaN, counts 0.
 type Metrics struct {
 	// Task of the data set.
 	Task Task
 	// Labeled rows, or labeled targets.
 	Count int64
-	// Correct predictions among Count; 0 for regression.
+	// Correct predictions among Count.
 	Correct int64
 	// Mean loss.
 	Loss float64
-	// correct / count; 0 for regression, NaN without labels.
+	// correct / count; 0 for regression.
 	Accuracy float64
-	// F1 over all decisions; NaN without labels.
+	// F1 over all decisions; 0 for regression.
 	F1Micro float64
-	// Mean F1 of the classes; NaN without labels.
+	// Mean F1 of the classes that occur; 0 for regression.
 	F1Macro float64
-	// Binary tasks: mean over targets; NaN if a class is missing.
+	// Binary tasks: mean over targets with both labels.
 	ROCAUC float64
 	// Binary tasks: mean over targets.
 	AveragePrecision float64
@@ -354,6 +355,9 @@ type Metrics struct {
 	RMSE float64
 	// Regression: mean absolute error.
 	MAE float64
+	// Classes: share of rows whose class is among the TopK with the largest results; of equal ones
+	// the first count.
+	TopKAccuracy float64
 }
 
 func (c *Metrics) from(r *raw.Metrics) {
@@ -368,6 +372,12 @@ func (c *Metrics) from(r *raw.Metrics) {
 	c.AveragePrecision = float64(r.AveragePrecision)
 	c.RMSE = float64(r.RMSE)
 	c.MAE = float64(r.MAE)
+	c.TopKAccuracy = float64(r.TopKAccuracy)
+}
+
+func readMetrics(r *raw.Metrics) (c Metrics) {
+	c.from(r)
+	return c
 }
 
 // ModelInfo holds facts about a model.
@@ -432,8 +442,8 @@ func (c *CommConfig) to(r *raw.CommConfig) {
 	r.NumProcesses = narrow(c.NumProcesses)
 }
 
-// OpenPartsConfig holds settings of requests for parts elsewhere. The fields after CacheBytes are
-// for [OpenParts].
+// OpenPartsConfig holds settings of requests for parts elsewhere; the fields after CacheBytes for
+// [OpenParts].
 type OpenPartsConfig struct {
 	// Concurrent requests to each part, 1 to 1024. Default 8.
 	MaxInFlight int
@@ -522,8 +532,44 @@ func (c *MemoryInfo) from(r *raw.MemoryInfo) {
 	c.Bounded = r.Bounded != 0
 }
 
-// ProgressInfo: Progress of training. Times are those of the first rank of this process, in the
-// epoch so far; the guide on GPUs tells how GPUs measure them.
+// Times: Times of a rank's steps, in seconds; the guide on GPUs tells how GPUs measure them. The
+// last member of its structs; later versions append to it.
+type Times struct {
+	// Everything but validation.
+	Total float64
+	// Waiting for mini-batches.
+	Wait float64
+	// Sampling, sum over loader threads.
+	Sample float64
+	// Gathering, sum over loader threads.
+	Gather float64
+	// Forward and backward passes.
+	Compute float64
+	// All-reduces, including waits.
+	Reduce float64
+	// Updates.
+	Optimizer float64
+	// Waiting for slower ranks in all-reduces.
+	PeerWait float64
+}
+
+func (c *Times) from(r *raw.Times) {
+	c.Total = float64(r.Total)
+	c.Wait = float64(r.Wait)
+	c.Sample = float64(r.Sample)
+	c.Gather = float64(r.Gather)
+	c.Compute = float64(r.Compute)
+	c.Reduce = float64(r.Reduce)
+	c.Optimizer = float64(r.Optimizer)
+	c.PeerWait = float64(r.PeerWait)
+}
+
+func readTimes(r *raw.Times) (c Times) {
+	c.from(r)
+	return c
+}
+
+// ProgressInfo: Progress of training.
 type ProgressInfo struct {
 	// State.
 	State TrainerState
@@ -555,26 +601,12 @@ type ProgressInfo struct {
 	Evaluating bool
 	// true: the three validation fields are valid.
 	HasValidation bool
-	// Total, excluding validation.
-	Seconds float64
-	// Waiting for mini-batches.
-	WaitSeconds float64
-	// Sampling, sum over loader threads.
-	SampleSeconds float64
-	// Gathering, sum over loader threads.
-	GatherSeconds float64
-	// Forward and backward passes.
-	ComputeSeconds float64
-	// All-reduces, including waits.
-	ReduceSeconds float64
-	// Updates.
-	OptimizerSeconds float64
-	// Waiting for slower ranks in all-reduces.
-	PeerWaitSeconds float64
 	// Device of the ranks.
 	Device DeviceType
 	// Ranks of this process.
 	NumRanks int
+	// Times of the first, in the epoch so far.
+	Times Times
 }
 
 func (c *ProgressInfo) from(r *raw.ProgressInfo) {
@@ -593,19 +625,12 @@ func (c *ProgressInfo) from(r *raw.ProgressInfo) {
 	c.BestEpoch = int64(r.BestEpoch)
 	c.Evaluating = r.Evaluating != 0
 	c.HasValidation = r.HasValidation != 0
-	c.Seconds = float64(r.Seconds)
-	c.WaitSeconds = float64(r.WaitSeconds)
-	c.SampleSeconds = float64(r.SampleSeconds)
-	c.GatherSeconds = float64(r.GatherSeconds)
-	c.ComputeSeconds = float64(r.ComputeSeconds)
-	c.ReduceSeconds = float64(r.ReduceSeconds)
-	c.OptimizerSeconds = float64(r.OptimizerSeconds)
-	c.PeerWaitSeconds = float64(r.PeerWaitSeconds)
 	c.Device = DeviceType(r.Device)
 	c.NumRanks = int(r.NumRanks)
+	c.Times = readTimes(&r.Times)
 }
 
-// RankInfo: Times of one rank, as in [ProgressInfo], and traffic of its GPU.
+// RankInfo: Times of one rank, and traffic of its GPU.
 type RankInfo struct {
 	// Number in the job.
 	Rank int
@@ -615,22 +640,6 @@ type RankInfo struct {
 	Epoch int64
 	// Complete steps.
 	NumSteps int64
-	// Total, excluding validation.
-	Seconds float64
-	// Waiting for mini-batches.
-	WaitSeconds float64
-	// Sampling, sum over loader threads.
-	SampleSeconds float64
-	// Gathering, sum over loader threads.
-	GatherSeconds float64
-	// Forward and backward passes.
-	ComputeSeconds float64
-	// All-reduces, including waits.
-	ReduceSeconds float64
-	// Updates.
-	OptimizerSeconds float64
-	// Waiting for slower ranks in all-reduces.
-	PeerWaitSeconds float64
 	// Bytes that its GPU read over the bus: mini-batches and feature rows, without edges of a pinned
 	// graph.
 	BusBytes int64
@@ -638,9 +647,11 @@ type RankInfo struct {
 	NumRows int64
 	// Rows gathered from the GPU's own memory.
 	NumRowsThere int64
-	// Idle time of the GPU's training queue, or of the rank's thread: Seconds without passes,
+	// Idle time of the GPU's training queue, or of the rank's thread: Total without passes,
 	// all-reduces and updates.
 	IdleSeconds float64
+	// Times in the epoch so far.
+	Times Times
 }
 
 func (c *RankInfo) from(r *raw.RankInfo) {
@@ -648,25 +659,17 @@ func (c *RankInfo) from(r *raw.RankInfo) {
 	c.Device = int(r.Device)
 	c.Epoch = int64(r.Epoch)
 	c.NumSteps = int64(r.NumSteps)
-	c.Seconds = float64(r.Seconds)
-	c.WaitSeconds = float64(r.WaitSeconds)
-	c.SampleSeconds = float64(r.SampleSeconds)
-	c.GatherSeconds = float64(r.GatherSeconds)
-	c.ComputeSeconds = float64(r.ComputeSeconds)
-	c.ReduceSeconds = float64(r.ReduceSeconds)
-	c.OptimizerSeconds = float64(r.OptimizerSeconds)
-	c.PeerWaitSeconds = float64(r.PeerWaitSeconds)
 	c.BusBytes = int64(r.BusBytes)
 	c.NumRows = int64(r.NumRows)
 	c.NumRowsThere = int64(r.NumRowsThere)
 	c.IdleSeconds = float64(r.IdleSeconds)
+	c.Times = readTimes(&r.Times)
 }
 
-// EpochInfo: Results of an epoch. Times are those of the first rank of this process;
-// `validation_` fields those of [Metrics].
+// EpochInfo: Results of an epoch.
 type EpochInfo struct {
-	// true: the `validation_` fields are valid.
-	Evaluated bool
+	// true: the best validation so far.
+	Best bool
 	// Epoch, from 0.
 	Epoch int64
 	// Number of epochs.
@@ -677,96 +680,45 @@ type EpochInfo struct {
 	TrainLoss float64
 	// Mean accuracy, as trained.
 	TrainAccuracy float64
-	// Learning rate.
+	// Rate of the last step.
 	LearningRate float64
-	// Labeled rows or targets.
-	ValidationCount int64
-	// Correct predictions.
-	ValidationCorrect int64
-	// Mean loss.
-	ValidationLoss float64
-	// Accuracy.
-	ValidationAccuracy float64
-	// F1 over all decisions.
-	ValidationF1Micro float64
-	// Mean F1 of the classes.
-	ValidationF1Macro float64
-	// ROC-AUC.
-	ValidationROCAUC float64
-	// Average precision.
-	ValidationAveragePrecision float64
-	// RMSE.
-	ValidationRMSE float64
-	// MAE.
-	ValidationMAE float64
-	// Total, excluding validation.
-	Seconds float64
-	// Validation.
+	// Validation, until the callback returns; NULL: none.
+	Validation *Metrics
+	// Time of the validation.
 	EvaluationSeconds float64
 	// Speed, all ranks together.
 	SeedsPerSecond float64
-	// Waiting for mini-batches.
-	WaitSeconds float64
-	// Sampling, sum over loader threads.
-	SampleSeconds float64
-	// Gathering, sum over loader threads.
-	GatherSeconds float64
-	// Forward and backward passes.
-	ComputeSeconds float64
-	// All-reduces, including waits.
-	ReduceSeconds float64
-	// Updates.
-	OptimizerSeconds float64
 	// Time without all-reduces, mean over all ranks.
 	MeanBusySeconds float64
 	// Time without all-reduces, slowest rank.
 	MostBusySeconds float64
-	// true: the best validation so far.
-	Best bool
 	// Slowest rank.
 	SlowestRank int
-	// Waiting for slower ranks in all-reduces.
-	PeerWaitSeconds float64
 	// Device of the ranks.
 	Device DeviceType
 	// Ranks of this process.
 	NumRanks int
+	// Times of the first.
+	Times Times
 }
 
 func (c *EpochInfo) from(r *raw.EpochInfo) {
-	c.Evaluated = r.Evaluated != 0
+	c.Best = r.Best != 0
 	c.Epoch = int64(r.Epoch)
 	c.NumEpochs = int64(r.NumEpochs)
 	c.NumSteps = int64(r.NumSteps)
 	c.TrainLoss = float64(r.TrainLoss)
 	c.TrainAccuracy = float64(r.TrainAccuracy)
 	c.LearningRate = float64(r.LearningRate)
-	c.ValidationCount = int64(r.ValidationCount)
-	c.ValidationCorrect = int64(r.ValidationCorrect)
-	c.ValidationLoss = float64(r.ValidationLoss)
-	c.ValidationAccuracy = float64(r.ValidationAccuracy)
-	c.ValidationF1Micro = float64(r.ValidationF1Micro)
-	c.ValidationF1Macro = float64(r.ValidationF1Macro)
-	c.ValidationROCAUC = float64(r.ValidationROCAUC)
-	c.ValidationAveragePrecision = float64(r.ValidationAveragePrecision)
-	c.ValidationRMSE = float64(r.ValidationRMSE)
-	c.ValidationMAE = float64(r.ValidationMAE)
-	c.Seconds = float64(r.Seconds)
+	c.Validation = optional((*raw.Metrics)(r.Validation), readMetrics)
 	c.EvaluationSeconds = float64(r.EvaluationSeconds)
 	c.SeedsPerSecond = float64(r.SeedsPerSecond)
-	c.WaitSeconds = float64(r.WaitSeconds)
-	c.SampleSeconds = float64(r.SampleSeconds)
-	c.GatherSeconds = float64(r.GatherSeconds)
-	c.ComputeSeconds = float64(r.ComputeSeconds)
-	c.ReduceSeconds = float64(r.ReduceSeconds)
-	c.OptimizerSeconds = float64(r.OptimizerSeconds)
 	c.MeanBusySeconds = float64(r.MeanBusySeconds)
 	c.MostBusySeconds = float64(r.MostBusySeconds)
-	c.Best = r.Best != 0
 	c.SlowestRank = int(r.SlowestRank)
-	c.PeerWaitSeconds = float64(r.PeerWaitSeconds)
 	c.Device = DeviceType(r.Device)
 	c.NumRanks = int(r.NumRanks)
+	c.Times = readTimes(&r.Times)
 }
 
 // CheckpointConfig holds settings of [Trainer.SetCheckpoints].

@@ -56,8 +56,9 @@ func everythingCalled() bool {
 	}
 	missing := 0
 	for i, function := range raw.Functions {
-		// Model.Config reads the text of gnnmg_model_get_settings(), where that struct has a part of it.
-		if reached[i].Load() == 0 && function != "gnnmg_model_get_config" {
+		// Model.Config reads the text of gnnmg_model_get_settings(), where that struct has a part of it; objects free
+		// themselves.
+		if reached[i].Load() == 0 && function != "gnnmg_model_get_config" && function != "gnnmg_context_close" {
 			fmt.Printf("no test reaches %s\n", function)
 			missing++
 		}

@@ -381,6 +381,31 @@ func (t *Tensor) wrap() (uintptr, error) {
 	return token, failure(r)
 }
 
+// copied hands tensors to an import function that copies them: the library is given tensors of the
+// call's, of which it does not learn when their memory is no longer there.
+func copied(tensors []*Tensor, call func(tokens []uintptr) raw.Result) error {
+	tokens := make([]uintptr, len(tensors))
+	for i, t := range tensors {
+		if t == nil {
+			continue // not there; the library knows whether it must be
+		}
+		data, dtype, _, _, done, err := t.parts()
+		if err != nil {
+			return err
+		}
+		defer done()
+		pin := t.pin()
+		defer pin.Unpin()
+		r, token := raw.TensorCreate(data, dtype, t.shape, nil)
+		if err := failure(r); err != nil {
+			return err
+		}
+		defer raw.TensorFree(token)
+		tokens[i] = token
+	}
+	return failure(call(tokens))
+}
+
 // give hands tensors to an import function, which keeps all of them or none. Memory of Go's stays
 // pinned until the library has done with it.
 func give(tensors []*Tensor, call func(tokens []uintptr) raw.Result) error {

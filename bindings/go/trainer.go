@@ -181,15 +181,22 @@ func (t *Trainer) await(ctx context.Context, call func(timeoutMs int64) raw.Resu
 
 // Evaluate is exact metrics over a part of the split, on all ranks.
 func (t *Trainer) Evaluate(ctx context.Context, part Part) (Metrics, error) {
-	var metrics raw.Metrics
-	var result Metrics
-	_, err := t.await(ctx, func(timeoutMs int64) raw.Result {
-		return raw.TrainerEvaluate(t.token(), int32(part), sized(&metrics), timeoutMs)
+	metrics, _, err := t.evaluate(ctx, part, false)
+	return metrics, err
+}
+
+// Confusion is Evaluate with the confusion matrix of [Model.Confusion].
+func (t *Trainer) Confusion(ctx context.Context, part Part) (Metrics, *Tensor, error) {
+	return t.evaluate(ctx, part, true)
+}
+
+func (t *Trainer) evaluate(ctx context.Context, part Part, confusion bool) (Metrics, *Tensor, error) {
+	return evaluated(confusion, func(metrics *raw.Metrics, call func(raw.Result, uintptr) raw.Result) error {
+		_, err := t.await(ctx, func(timeoutMs int64) raw.Result {
+			return call(raw.TrainerEvaluate(t.token(), int32(part), metrics, confusion, timeoutMs))
+		})
+		return err
 	})
-	if err == nil {
-		result.from(&metrics)
-	}
-	return result, err
 }
 
 // Embed is the model's result for every node, [nodes, output], computed by all ranks.
@@ -197,7 +204,7 @@ func (t *Trainer) Embed(ctx context.Context) (*Tensor, error) {
 	var rows uintptr
 	var result raw.Result
 	_, err := t.await(ctx, func(timeoutMs int64) raw.Result {
-		result, rows = raw.TrainerEmbed(t.token(), 0, timeoutMs)
+		result, rows = raw.TrainerEmbed(t.token(), 0, nil, true, timeoutMs)
 		return result
 	})
 	if err != nil {
@@ -212,7 +219,10 @@ func (t *Trainer) EmbedToFile(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.await(ctx, func(timeoutMs int64) raw.Result { return raw.TrainerEmbedToFile(t.token(), 0, p, timeoutMs) })
+	_, err = t.await(ctx, func(timeoutMs int64) raw.Result {
+		r, _ := raw.TrainerEmbed(t.token(), 0, p, false, timeoutMs)
+		return r
+	})
 	return err
 }
 

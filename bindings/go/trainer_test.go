@@ -32,7 +32,7 @@ func TestRunAndSteps(t *testing.T) {
 	}))
 	equal(t, len(epochs), 3)
 	equal(t, epochs[2].Epoch, 2)
-	equal(t, epochs[2].Evaluated, false)
+	equal(t, epochs[2].Validation == nil, true)
 	byRun := values[float32](t)(w.model.Parameters())
 
 	other := newWorld(t)
@@ -58,10 +58,10 @@ func TestRunAndSteps(t *testing.T) {
 	equal(t, progress.State, gnnmg.TrainerStateFinished)
 	rank, err := trainer.RankInfo(0)
 	ok(t, err)
-	if rank.Device != -1 || !(rank.ComputeSeconds > 0) {
+	if rank.Device != -1 || !(rank.Times.Compute > 0) {
 		t.Error("the first rank has not computed on the CPU", rank)
 	}
-	rest := rank.Seconds - rank.ComputeSeconds - rank.ReduceSeconds - rank.OptimizerSeconds
+	rest := rank.Times.Total - rank.Times.Compute - rank.Times.Reduce - rank.Times.Optimizer
 	if !(rank.IdleSeconds > 0) || math.Abs(rank.IdleSeconds-rest) > 1e-9 {
 		t.Error("idle is not what is left of the time", rank)
 	}
@@ -243,17 +243,36 @@ func TestRecordsAndCheckpoints(t *testing.T) {
 	ok(t, trainer.SetCheckpoints(""))
 
 	first, second := filepath.Join(folder, "adam.pth"), filepath.Join(folder, "again.pth")
-	ok(t, trainer.SaveOptimizer(background, first))
-	ok(t, resumed.LoadOptimizer(background, first))
-	ok(t, resumed.SaveOptimizer(background, second)) // writes the state that it has read
+	mine, theirs := made[*gnnmg.Optimizer](t)(trainer.Optimizer()), made[*gnnmg.Optimizer](t)(resumed.Optimizer())
+	ok(t, mine.Save(background, first))
+	ok(t, theirs.Load(background, first))
+	ok(t, theirs.Save(background, second)) // writes the state that it has read
 	wanted, err := os.ReadFile(first)
 	ok(t, err)
 	found, err := os.ReadFile(second)
 	ok(t, err)
 	equalSlices(t, found, wanted)
 	there := func(c *gnnmg.ModelFileConfig) { c.OtherFramework = true }
-	fails(t, resumed.LoadOptimizer(background, first, there), gnnmg.ErrFormat)
-	fails(t, resumed.LoadOptimizer(background, "a\x00"), gnnmg.ErrInvalidArgument)
+	fails(t, theirs.Load(background, first, there), gnnmg.ErrFormat)
+	fails(t, theirs.Load(background, "a\x00"), gnnmg.ErrInvalidArgument)
+	fails(t, theirs.Step(), gnnmg.ErrUnsupported)
+}
+
+func TestConfusionOfATrainer(t *testing.T) {
+	w := newWorld(t)
+	trainer := w.trainer(t)
+	metrics, err := trainer.Evaluate(background, gnnmg.PartTest)
+	ok(t, err)
+	same, matrix, err := trainer.Confusion(background, gnnmg.PartTest)
+	ok(t, err)
+	equal(t, same.Loss, metrics.Loss)
+	counts, err := gnnmg.Values[int64](matrix)
+	ok(t, err)
+	var sum int64
+	for _, count := range counts {
+		sum += count
+	}
+	equal(t, sum, metrics.Count)
 }
 
 func TestSettingsOfATrainer(t *testing.T) {

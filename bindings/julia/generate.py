@@ -37,6 +37,7 @@ class Header:
     """The declarations of the header, in its order."""
 
     def __init__(self, text):
+        text = re.sub(r"^GNNMG_STATUS ", "GNNMG_API GNNMG_MUST_USE gnnmg_status ", text, flags=re.M)
         self.version = {part: int(number) for part, number in
                         re.findall(r"#define GNNMG_VERSION_(\w+) (\d+)", text)}
         self.enums = self.read_enums(text)
@@ -56,9 +57,9 @@ class Header:
     def read_enums(text):
         """[(type, [(constant, value as a symbol, number)])]"""
         enums = []
-        found = re.findall(r"/\*\* Values of ::(gnnmg_\w+)(?:(?!\*/).)*\*/\s*enum \{(.*?)\};", text, flags=re.S)
+        found = re.findall(r"^typedef int32_t (gnnmg_\w+);\nenum \{(.*?)\};", text, flags=re.S | re.M)
         if len(found) != len(re.findall(r"^enum \{", text, flags=re.M)):
-            fail("an enum has no comment \"Values of ::<its type>\"")
+            fail("an enum does not follow the typedef of its type")
         for name, body in found:
             members = re.findall(r"(GNNMG_\w+)\s*=\s*(-?\d+)", without_comments(body))
             first, last = min(members)[0], max(members)[0]
@@ -84,6 +85,8 @@ class Header:
             if kind in self.callbacks:
                 return "Ptr{Cvoid}"
             if kind in enums and kind != "gnnmg_status":
+                return kind
+            if kind in [name for name, _ in self.structs]:
                 return kind
             return SCALARS.get(kind) or fail(f"type {kind} is not understood")
         if kind == "char" and const:

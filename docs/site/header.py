@@ -143,6 +143,8 @@ def completed(header, folder):
     """The text of the header, and complaints."""
     complaints = []
     parts = marked_parts(folder)
+    header = re.sub(r'^typedef int32_t (gnnmg_\w+);\n(?=enum \{)', r'typedef int32_t \1;\n\n/** Values of ::\1. */\n', header, flags=re.M)
+    header = re.sub(r'^GNNMG_STATUS\s', 'GNNMG_API GNNMG_MUST_USE gnnmg_status ', header, flags=re.M)
     text = FUNCTION.sub(lambda match: complete(match[1], match[2], parts, complaints), header)
     text = re.sub(r'(uint32_t struct_size;)(?!\s*/\*)', r'\1 /**< sizeof of this struct. */', text)
     text = re.sub(r'(int32_t padding\d?;)(?!\s*/\*)', r'\1 /**< 0. */', text)

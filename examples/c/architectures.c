@@ -13,7 +13,7 @@ typedef struct {
 } kind;
 
 static int32_t add_seconds(const gnnmg_epoch_info* epoch, void* user_data) {
-  *(double*)user_data += epoch->seconds / (double)epoch->num_epochs;
+  *(double*)user_data += epoch->times.total / (double)epoch->num_epochs;
   return 0;
 }
 
@@ -26,6 +26,7 @@ int main(void) {
   enum { KINDS = sizeof kinds / sizeof kinds[0] };
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   gnnmg_dataset* data;
   GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=4000", &data));
 
@@ -48,7 +49,7 @@ int main(void) {
     double seconds = 0;
     GNNMG_CHECK(gnnmg_trainer_run(trainer, add_seconds, &seconds, NULL));
     gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-    GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+    GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, NULL, -1));
     printf("%-9s %6lld parameters, test accuracy %.4f, %.2f s an epoch\n", kinds[k].name,
            (long long)info.num_parameters, metrics.accuracy, seconds);
     learned += metrics.accuracy > 0.3; /* one in ten would be by chance */

@@ -18,6 +18,7 @@ int main(void) {
   gnnmg_dataset* data;
   gnnmg_sampler* sampler;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   GNNMG_CHECK(
       gnnmg_graph_create_from_coo(context, PAGES, from, to, GNNMG_DTYPE_I64, LINKS, &graph));
   /*! [set] */

@@ -36,6 +36,7 @@ int main(void) {
   gnnmg_model* model;
   gnnmg_trainer* trainer;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", NULL, &data));
   GNNMG_CHECK(gnnmg_model_create(context, data, NULL, NULL, &model));
   GNNMG_CHECK(gnnmg_trainer_create(model, data, NULL, NULL, NULL, "num_epochs=1000000", &trainer));
@@ -55,7 +56,7 @@ int main(void) {
   printf("%s: %s\n", gnnmg_status_name(status), gnnmg_last_error());
 
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  GNNMG_CHECK(gnnmg_model_evaluate(model, data, GNNMG_PART_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_model_evaluate(model, data, GNNMG_PART_TEST, 0, &metrics, NULL, -1));
   printf("test accuracy so far %.4f\n", metrics.accuracy);
 
   gnnmg_trainer_free(trainer);

@@ -84,6 +84,7 @@ static void* work(void* argument) {
 int main(void) {
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   /*! [group] */
   gnnmg_comm_config config = {
       .struct_size = sizeof config, .deadline_ms = 60000 /* a later rank is named in an error */

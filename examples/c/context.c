@@ -74,6 +74,7 @@ int main(void) {
       .memory_limit = (size_t)64 << 20}; /* 64 MiB for graphs, mini-batches, rows of results */
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, &config, &context));
+  gnnmg_check_context(context);
   /*! [create] */
   list_options(context);
   /*! [set option] */

@@ -65,6 +65,7 @@ int main(void) {
   gnnmg_loader* loader;
   gnnmg_model* model;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   gnnmg_dataset* data;
   GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=4000", &data));
   GNNMG_CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
@@ -103,7 +104,7 @@ int main(void) {
   GNNMG_CHECK(gnnmg_optimizer_load(optimizer, "optimizer.pth", NULL, -1));
   /*! [state] */
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  GNNMG_CHECK(gnnmg_model_evaluate(model, data, GNNMG_PART_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_model_evaluate(model, data, GNNMG_PART_TEST, 0, &metrics, NULL, -1));
   printf("test accuracy %.4f\n", metrics.accuracy);
   gnnmg_optimizer_free(optimizer);
   gnnmg_loader_free(loader);

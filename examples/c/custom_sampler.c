@@ -28,6 +28,7 @@ int main(void) {
   gnnmg_graph* graph;
   gnnmg_dataset* data;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=5000", &data));
   GNNMG_CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
 
@@ -51,7 +52,7 @@ int main(void) {
   GNNMG_CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
 
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, NULL, -1));
   printf("test accuracy %.4f\n", metrics.accuracy);
 
   gnnmg_trainer_free(trainer);

@@ -87,6 +87,7 @@ int main(int argc, char** argv) {
   const char* folder = argc > 2 ? argv[2] : "follows";
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
 
   /*! [open] */
   /* relabel: names, or numbers of any size, become 0, 1, 2, ... */

@@ -62,7 +62,7 @@ static double train(const gnnmg_context* context, const gnnmg_dataset* data,
                                    "num_epochs=15 evaluate_every=15 batch_size=64", &trainer));
   GNNMG_CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, NULL, -1));
   gnnmg_trainer_free(trainer);
   gnnmg_model_free(model);
   return metrics.accuracy;
@@ -82,6 +82,7 @@ int main(void) {
   gnnmg_graph* graph;
   gnnmg_sampler* sampler;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   gnnmg_dataset* data = make_data(context, &graph);
   GNNMG_CHECK(gnnmg_sampler_create(graph, NULL, "fanouts=-1", &sampler));
   int seeing = 0;

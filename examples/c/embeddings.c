@@ -34,6 +34,7 @@ int main(void) {
   gnnmg_model* model;
   gnnmg_trainer* trainer;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   gnnmg_dataset* data;
   GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=3000", &data));
   GNNMG_CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
@@ -44,14 +45,15 @@ int main(void) {
 
   gnnmg_tensor *by_ranks, *rows;
   /*! [trainer] */
-  GNNMG_CHECK(gnnmg_trainer_embed(trainer, 0, &by_ranks, -1)); /* each rank computes its share */
-  GNNMG_CHECK(gnnmg_trainer_embed_to_file(trainer, 0, "by_ranks.npy", -1));
+  GNNMG_CHECK(
+      gnnmg_trainer_embed(trainer, 0, NULL, &by_ranks, -1)); /* each rank computes its share */
+  GNNMG_CHECK(gnnmg_trainer_embed(trainer, 0, "by_ranks.npy", NULL, -1));
   /*! [trainer] */
   gnnmg_trainer_free(trainer);
   /*! [model] */
   /* Any model works, trained here or loaded. */
-  GNNMG_CHECK(gnnmg_model_embed(model, data, 0, &rows, -1));
-  GNNMG_CHECK(gnnmg_model_embed_to_file(model, data, 0, "rows.npy", -1)); /* never all in memory */
+  GNNMG_CHECK(gnnmg_model_embed(model, data, 0, NULL, &rows, -1));
+  GNNMG_CHECK(gnnmg_model_embed(model, data, 0, "rows.npy", NULL, -1)); /* never all in memory */
   /*! [model] */
 
   const float* row = gnnmg_tensor_data_f32(rows, NULL);
@@ -83,10 +85,11 @@ int main(void) {
 
   /*! [give up] */
   gnnmg_tensor* late = NULL;
-  gnnmg_status status = gnnmg_model_embed(model, data, 0, &late, 0); /* no time at all */
+  gnnmg_status status = gnnmg_model_embed(model, data, 0, NULL, &late, 0); /* no time at all */
   if (status == GNNMG_PENDING) {
-    gnnmg_context_cancel(context);                         /* allowed on any thread */
-    status = gnnmg_model_embed(model, data, 0, &late, -1); /* the result of the cancellation */
+    gnnmg_context_cancel(context); /* allowed on any thread */
+    status =
+        gnnmg_model_embed(model, data, 0, NULL, &late, -1); /* the result of the cancellation */
   }
   /*! [give up] */
   printf("in no time: %s\n", gnnmg_status_name(status));

@@ -88,6 +88,7 @@ static int64_t copy_of(const gnnmg_model* model, const char* key, float* values)
 int main(void) {
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   pretrain(context);
   gnnmg_dataset* data = new_data(context);
   gnnmg_model* model;
@@ -113,7 +114,7 @@ int main(void) {
   /*! [set loss] */
   GNNMG_CHECK(gnnmg_trainer_run(trainer, on_epoch, trainer, NULL));
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, NULL, -1));
   copy_of(model, "convs.0.lin_l.weight", after);
   const int same = memcmp(before, after, (size_t)count * sizeof *before) == 0;
   printf("test accuracy %.4f, first layer unchanged: %d\n", metrics.accuracy, same);

@@ -6,6 +6,7 @@
 int main(int argc, char** argv) {
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   gnnmg_dataset* data;
   if (argc > 1) /* Planetoid, OGB, .npz, edge lists, ... */
     GNNMG_CHECK(gnnmg_dataset_open(context, argv[1], NULL, &data, -1));
@@ -22,14 +23,11 @@ int main(int argc, char** argv) {
   GNNMG_CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
 
   gnnmg_metrics test = {.struct_size = sizeof test};
-  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &test, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &test, NULL, -1));
   printf("test accuracy %.3f on %lld nodes\n", test.accuracy, (long long)test.count);
   GNNMG_CHECK(gnnmg_model_save(model, "sage.safetensors", NULL, -1)); /* PyG's keys; or .pth */
 
   gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
-  gnnmg_trainer_free(trainer); /* any order works */
-  gnnmg_model_free(model);
-  gnnmg_dataset_free(data);
-  gnnmg_context_free(context);
+  gnnmg_context_close(context); /* frees all that was made from it */
   return 0;
 }

@@ -27,6 +27,7 @@ int main(void) {
   gnnmg_context* context;
   gnnmg_graph* graph;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
 
   /*! [planted partition] */
   /* Features alone do not determine the classes. */

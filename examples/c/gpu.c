@@ -10,7 +10,7 @@
 static int32_t on_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   (void)user_data;
   printf("epoch %lld  validation accuracy %.4f\n", (long long)epoch->epoch + 1,
-         epoch->validation_accuracy);
+         epoch->validation->accuracy);
   return 0;
 }
 
@@ -65,6 +65,7 @@ static void print_results(const gnnmg_context* context, const gnnmg_dataset* dat
 int main(void) {
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   const int64_t num_gpus = list_devices(context);
 
   gnnmg_graph* graph;
@@ -91,7 +92,7 @@ int main(void) {
   /*! [train] */
 
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, NULL, -1));
   printf("test accuracy %.4f\n", metrics.accuracy);
 
   gnnmg_trainer_free(trainer); /* works on the model's device */

@@ -13,6 +13,7 @@ int main(void) {
   gnnmg_graph* graph;
   gnnmg_dataset* data;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
 
   /* Side by side in one graph: nodes are numbered on from graph to graph. */
   static int64_t sources[2 * GRAPHS * LARGEST], targets[2 * GRAPHS * LARGEST];

@@ -23,12 +23,12 @@ static double curve[FOLDS][MOST_EPOCHS]; /* accuracy on the held-out fold, after
 static int32_t print_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   (void)user_data;
   printf("epoch %2lld  loss %.4f  validation accuracy %.4f%s\n", (long long)epoch->epoch + 1,
-         epoch->train_loss, epoch->validation_accuracy, epoch->best ? " *" : "");
+         epoch->train_loss, epoch->validation->accuracy, epoch->best ? " *" : "");
   return 0;
 }
 
 static int32_t keep_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
-  ((double*)user_data)[epoch->epoch] = epoch->validation_accuracy;
+  ((double*)user_data)[epoch->epoch] = epoch->validation->accuracy;
   return 0;
 }
 
@@ -108,7 +108,7 @@ static void train(const gnnmg_context* context, gnnmg_dataset* data, int64_t epo
   gnnmg_trainer* trainer = make_trainer(context, data, epochs, 1);
   GNNMG_CHECK(gnnmg_trainer_run(trainer, print_epoch, NULL, NULL));
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, NULL, -1));
   printf("test accuracy %.4f (%lld of %lld graphs)\n", metrics.accuracy, (long long)metrics.correct,
          (long long)metrics.count);
   gnnmg_trainer_free(trainer);
@@ -168,6 +168,7 @@ int main(int argc, char** argv) {
   gnnmg_context* context;
   gnnmg_dataset* data;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   if (path != NULL)
     GNNMG_CHECK(gnnmg_dataset_open(context, path, NULL, &data, -1));
   else

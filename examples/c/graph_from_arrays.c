@@ -28,6 +28,7 @@ int main(void) {
 
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
 
   /*! [graph from edges] */
   gnnmg_graph* graph;
@@ -54,7 +55,7 @@ int main(void) {
   GNNMG_CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
 
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, NULL, -1));
   printf("%lld of %lld nodes are in the ring that the model says\n", (long long)metrics.correct,
          (long long)metrics.count);
 

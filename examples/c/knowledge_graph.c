@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
   gnnmg_context* context;
   gnnmg_dataset* data;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   if (argc > 1)
     GNNMG_CHECK(gnnmg_dataset_open(context, argv[1], NULL, &data, -1));
   else
@@ -92,7 +93,7 @@ int main(int argc, char** argv) {
   GNNMG_CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, NULL, &trainer));
   GNNMG_CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, NULL, -1));
   printf("test accuracy %.4f (%lld of %lld)\n", metrics.accuracy, (long long)metrics.correct,
          (long long)metrics.count);
 

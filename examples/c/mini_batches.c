@@ -51,6 +51,7 @@ int main(void) {
   gnnmg_batch* batch;
   gnnmg_status status;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   gnnmg_dataset* data;
   GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=3000", &data));
   GNNMG_CHECK(gnnmg_dataset_get_graph(data, 0, &graph));

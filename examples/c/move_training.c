@@ -37,6 +37,23 @@ static gnnmg_trainer* make_trainer(const world* w, gnnmg_model* model, int32_t r
   return trainer;
 }
 
+/*! [optimizer] */
+/* The state of the trainer's optimizer, as PyTorch's. */
+static void save_state(const gnnmg_trainer* trainer, const char* settings) {
+  gnnmg_optimizer* optimizer;
+  GNNMG_CHECK(gnnmg_trainer_get_optimizer(trainer, &optimizer));
+  GNNMG_CHECK(gnnmg_optimizer_save(optimizer, "optimizer.pth", settings, -1));
+  gnnmg_optimizer_free(optimizer);
+}
+/*! [optimizer] */
+
+static void load_state(const gnnmg_trainer* trainer, const char* settings) {
+  gnnmg_optimizer* optimizer;
+  GNNMG_CHECK(gnnmg_trainer_get_optimizer(trainer, &optimizer));
+  GNNMG_CHECK(gnnmg_optimizer_load(optimizer, "optimizer.pth", settings, -1));
+  gnnmg_optimizer_free(optimizer);
+}
+
 static void train(gnnmg_trainer* trainer, const char* name) {
   double loss = 0;
   for (int i = 0; i < STEPS; ++i) GNNMG_CHECK(gnnmg_trainer_step(trainer, &loss, -1));
@@ -61,6 +78,7 @@ int main(void) {
   world w;
   gnnmg_graph* graph;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &w.context));
+  gnnmg_check_context(w.context);
   GNNMG_CHECK(gnnmg_dataset_generate(w.context, "planted", "num_nodes=2000", &w.data));
   GNNMG_CHECK(gnnmg_dataset_get_graph(w.data, 0, &graph));
   GNNMG_CHECK(gnnmg_sampler_create(graph, NULL, "fanouts=-1,-1", &w.sampler)); /* all neighbors */
@@ -69,26 +87,26 @@ int main(void) {
   gnnmg_trainer* trainer = make_trainer(&w, model, 1);
   train(trainer, "begun");
   GNNMG_CHECK(gnnmg_model_save(model, "model.pth", NULL, -1));
-  GNNMG_CHECK(gnnmg_trainer_save_optimizer(trainer, "optimizer.pth", NULL, -1));
+  save_state(trainer, NULL);
 
   /*! [move in] */
   gnnmg_model* moved = make_model(&w, GNNMG_FRAMEWORK_DGL);
   gnnmg_trainer* other = make_trainer(&w, moved, 2);
   /* The files have PyG's layers. */
   GNNMG_CHECK(gnnmg_model_load(moved, "model.pth", "other_framework=1", -1));
-  GNNMG_CHECK(gnnmg_trainer_load_optimizer(other, "optimizer.pth", "other_framework=1", -1));
+  load_state(other, "other_framework=1");
   /*! [move in] */
   train(trainer, "stayed");
   train(other, "moved");
 
   /*! [take back] */
   GNNMG_CHECK(gnnmg_model_save(moved, "model.pth", "other_framework=1", -1));
-  GNNMG_CHECK(gnnmg_trainer_save_optimizer(other, "optimizer.pth", "other_framework=1", -1));
+  save_state(other, "other_framework=1");
   /*! [take back] */
   gnnmg_model* back = make_model(&w, GNNMG_FRAMEWORK_PYG);
   gnnmg_trainer* third = make_trainer(&w, back, 1);
   GNNMG_CHECK(gnnmg_model_load(back, "model.pth", NULL, -1));
-  GNNMG_CHECK(gnnmg_trainer_load_optimizer(third, "optimizer.pth", NULL, -1));
+  load_state(third, NULL);
   train(trainer, "stayed");
   train(third, "back");
   const int same = largest_difference(model, back) < 1e-9;

@@ -12,7 +12,7 @@ enum { NODES = 2500, QUESTIONS = 3 };
 static int32_t on_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   *(int64_t*)user_data = epoch->epoch + 1;
   printf("epoch %2lld  loss %.4f  validation ROC-AUC %.4f%s\n", (long long)epoch->epoch + 1,
-         epoch->train_loss, epoch->validation_roc_auc, epoch->best ? " *" : "");
+         epoch->train_loss, epoch->validation->roc_auc, epoch->best ? " *" : "");
   return 0;
 }
 
@@ -20,6 +20,7 @@ int main(void) {
   gnnmg_context* context;
   gnnmg_graph* graph;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   GNNMG_CHECK(gnnmg_graph_generate(context, "planted", "num_nodes=2500", &graph));
 
   /* Is the class below 5? even? 7? One node in five has no answer to the last. */
@@ -59,7 +60,7 @@ int main(void) {
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
   const char* const names[] = {"train", "validation", "test"};
   for (gnnmg_part part = GNNMG_PART_TRAIN; part <= GNNMG_PART_TEST; ++part) {
-    GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, part, &metrics, -1));
+    GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, part, &metrics, NULL, -1));
     printf("%-10s  %lld answers, accuracy %.4f, ROC-AUC %.4f, average precision %.4f, F1 %.4f\n",
            names[part], (long long)metrics.count, metrics.accuracy, metrics.roc_auc,
            metrics.average_precision, metrics.f1_macro);

@@ -10,13 +10,14 @@
 static int32_t on_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   (void)user_data;
   printf("epoch %2lld  loss %.4f  validation accuracy %.4f%s\n", (long long)epoch->epoch + 1,
-         epoch->train_loss, epoch->validation_accuracy, epoch->best ? " *" : "");
+         epoch->train_loss, epoch->validation->accuracy, epoch->best ? " *" : "");
   return 0; /* anything else would end training */
 }
 
 int main(int argc, char** argv) {
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
 
   /*! [open] */
   gnnmg_dataset* data;
@@ -58,19 +59,14 @@ int main(int argc, char** argv) {
 
   /*! [evaluate] */
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, NULL, -1));
   printf("test accuracy %.4f (%lld of %lld)\n", metrics.accuracy, (long long)metrics.correct,
          (long long)metrics.count);
   /*! [evaluate] */
   GNNMG_CHECK(gnnmg_model_save(model, "sage.safetensors", NULL, -1));
 
-  gnnmg_trainer_free(trainer);
-  gnnmg_model_free(model);
-  gnnmg_sampler_free(sampler);
-  gnnmg_graph_free(graph);
-  gnnmg_dataset_free(data);
   gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
-  gnnmg_context_free(context);
+  gnnmg_context_close(context); /* frees all that was made from it */
   return 0;
 }
 /*! [whole program] */

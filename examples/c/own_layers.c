@@ -32,7 +32,7 @@ static gnnmg_model* make_stack(const gnnmg_context* context, const gnnmg_dataset
 
 static double test_accuracy(gnnmg_model* model, const gnnmg_dataset* data) {
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  GNNMG_CHECK(gnnmg_model_evaluate(model, data, GNNMG_PART_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_model_evaluate(model, data, GNNMG_PART_TEST, 0, &metrics, NULL, -1));
   return metrics.accuracy;
 }
 
@@ -51,6 +51,7 @@ static gnnmg_model* make_graph_stack(const gnnmg_context* context) {
 int main(void) {
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   gnnmg_dataset* data;
   GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=2000", &data));
 

@@ -86,6 +86,7 @@ int main(void) {
   gnnmg_graph* graph;
   gnnmg_sampler* sampler;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   gnnmg_dataset* data;
   GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=5000", &data));
   GNNMG_CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
@@ -117,7 +118,7 @@ int main(void) {
 
   /*! [evaluate] */
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  GNNMG_CHECK(gnnmg_model_evaluate(works[0].model, data, GNNMG_PART_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_model_evaluate(works[0].model, data, GNNMG_PART_TEST, 0, &metrics, NULL, -1));
   printf("test accuracy %.4f\n", metrics.accuracy);
   /*! [evaluate] */
   for (int rank = 0; rank < RANKS; ++rank) {

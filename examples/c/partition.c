@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
   const char* folder = argc > 2 ? argv[2] : "parts";
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   gnnmg_dataset* data;
   if (argc > 1)
     GNNMG_CHECK(gnnmg_dataset_open(context, argv[1], NULL, &data, -1));

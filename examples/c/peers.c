@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   }
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
 
   /*! [join] */
   const gnnmg_comm_config config = {.struct_size = sizeof config,
@@ -40,7 +41,8 @@ int main(int argc, char** argv) {
       gnnmg_trainer_create(model, data, NULL, comm, NULL, "num_epochs=5 batch_size=256", &trainer));
   GNNMG_CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL)); /* steps are shared by all */
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1)); /* equal on all */
+  GNNMG_CHECK(
+      gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, NULL, -1)); /* equal on all */
   /*! [train] */
   printf("process %s of %s: test accuracy %.4f\n", argv[4], argv[3], metrics.accuracy);
 

@@ -53,6 +53,7 @@ static void predict(const gnnmg_model* model, const gnnmg_dataset* data) {
 int main(int argc, char** argv) {
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   gnnmg_dataset* data;
   GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=3000", &data));
   gnnmg_model* model;

@@ -15,6 +15,7 @@ int main(void) {
   float sum;
 
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   /*! [join] */
   GNNMG_CHECK(gnnmg_comm_create_from_env(context, NULL, &comm, -1));
   GNNMG_CHECK(gnnmg_comm_rank(comm, &rank));

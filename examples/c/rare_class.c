@@ -18,7 +18,7 @@ static gnnmg_metrics train(const gnnmg_context* context, const gnnmg_dataset* da
                                    "num_epochs=6 batch_size=256 keep_best=0", &trainer));
   GNNMG_CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, NULL, -1));
   gnnmg_trainer_free(trainer);
   gnnmg_model_free(model);
   return metrics;
@@ -30,6 +30,7 @@ int main(void) {
   gnnmg_dataset* data;
   gnnmg_sampler* sampler;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   GNNMG_CHECK(
       gnnmg_graph_generate(context, "planted", "num_nodes=4000 intra_probability=0.35", &graph));
   gnnmg_tensor* y;

@@ -42,6 +42,7 @@ static gnnmg_tensor* weights_of(const gnnmg_trainer* trainer) {
 int main(void) {
   world w;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &w.context));
+  gnnmg_check_context(w.context);
   GNNMG_CHECK(gnnmg_dataset_generate(w.context, "planted", "num_nodes=4000", &w.data));
 
   gnnmg_trainer* straight = make_trainer(&w);

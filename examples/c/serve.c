@@ -119,6 +119,7 @@ static void* work(void* argument) {
 int main(void) {
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   gnnmg_dataset* data;
   GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=3000", &data));
   gnnmg_model* model;

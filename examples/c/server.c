@@ -25,7 +25,7 @@ static void train_beside(gnnmg_context* context, int32_t port) {
                                    "num_epochs=20 evaluation=sampled", &trainer));
   GNNMG_CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, NULL, -1));
   printf("test accuracy over the server %.3f\n", metrics.accuracy);
   gnnmg_trainer_free(trainer);
   gnnmg_model_free(model);
@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   const char* token_file = argc > 3 ? argv[3] : NULL;
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   if (argc <= 1) {
     gnnmg_dataset* data;
     GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=2000", &data));

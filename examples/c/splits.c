@@ -17,7 +17,7 @@ static double train_small_model(const gnnmg_context* context, const gnnmg_datase
                                    "num_epochs=4 batch_size=256 keep_best=0", &trainer));
   GNNMG_CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+  GNNMG_CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, NULL, -1));
   gnnmg_trainer_free(trainer);
   gnnmg_model_free(model);
   return metrics.accuracy;
@@ -26,6 +26,7 @@ static double train_small_model(const gnnmg_context* context, const gnnmg_datase
 int main(void) {
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   gnnmg_dataset* data; /* has a split "random" */
   GNNMG_CHECK(gnnmg_dataset_generate(context, "planted", "num_nodes=3000", &data));
 

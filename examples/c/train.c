@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -244,10 +245,11 @@ static gnnmg_dataset* open_data(gnnmg_context* context, gnnmg_comm* comm, const 
 }
 
 /* Chooses the split of a run: the requested one, a random one, or the first. */
-static void choose_split(gnnmg_dataset** data, const train_options* o, int run) {
+static void choose_split(gnnmg_dataset** data, train_options* o, int run) {
   gnnmg_dataset_info info = {.struct_size = sizeof info};
   GNNMG_CHECK(gnnmg_dataset_get_info(*data, &info));
-  if (o->train_fraction > 0 || (info.num_splits == 0 && !o->split)) {
+  o->drawn = o->train_fraction > 0 || (info.num_splits == 0 && !o->split);
+  if (o->drawn) {
     char settings[128];
     const int size = snprintf(settings, sizeof settings, "seed=%llu",
                               (unsigned long long)o->seed + (unsigned)(o->vary_split ? run : 0));
@@ -359,11 +361,12 @@ static void train(gnnmg_context* context, gnnmg_trainer* trainer, train_progress
 
 /* A second interrupt ends the program here as well. */
 static void evaluate(gnnmg_context* context, gnnmg_trainer* trainer, gnnmg_part part,
-                     const train_progress* progress, gnnmg_metrics* result) {
+                     const train_progress* progress, gnnmg_metrics* result,
+                     gnnmg_tensor** confusion) {
   gnnmg_status status;
   train_progress_busy(progress, "evaluating");
   do {
-    status = gnnmg_trainer_evaluate(trainer, part, result, 200);
+    status = gnnmg_trainer_evaluate(trainer, part, result, confusion, 200);
   } while (status == GNNMG_PENDING && interrupted < 2);
   train_progress_clear(progress);
   if (status == GNNMG_PENDING) end_by_interrupt(context);
@@ -408,10 +411,10 @@ static void print_head(const gnnmg_context* context, gnnmg_dataset* data, gnnmg_
   printf("data    %s: %lld nodes, %lld edges, %lld features, %lld classes\n", o->dataset,
          (long long)info.num_nodes, (long long)info.num_edges, (long long)info.feature_dim,
          (long long)info.num_classes);
-  printf("split   %lld train, %lld validation, %lld test\n",
+  printf("split   %lld train, %lld validation, %lld test%s\n",
          (long long)size_of(data, GNNMG_PART_TRAIN),
-         (long long)size_of(data, GNNMG_PART_VALIDATION),
-         (long long)size_of(data, GNNMG_PART_TEST));
+         (long long)size_of(data, GNNMG_PART_VALIDATION), (long long)size_of(data, GNNMG_PART_TEST),
+         o->drawn ? ", drawn at random" : "");
   const int sage = is("model", "architecture", "sage");
   const char* aggregation =
       is("model", "aggregation", "default") ? "mean" : train_setting_value("model", "aggregation");
@@ -505,14 +508,28 @@ static void print_curve(const train_curve* curve, const char* name, int largest)
   print_mean("last", name, &curve->last_means, when);
 }
 
-/* Better before the training than after it. */
-static void check_place(const char* path) {
+/* Better before the training than after it: a file or folder that can be replaced, or a new one,
+ * but no link to nothing, FIFO or device. The library tries all places but that of --save itself
+ * before the training. */
+static void check_place(const char* option, const char* path) {
   char folder[4096];
+  struct stat there;
   const char* slash = strrchr(path, '/');
   const int length = slash ? (int)(slash - path) + 1 : 0;
   snprintf(folder, sizeof folder, "%.*s", length, path);
-  if (access(length ? folder : ".", W_OK) == 0) return;
-  fprintf(stderr, "train: --save %s: %s\n", path, strerror(errno));
+  const char* fault = NULL;
+  if (strcmp(option, "save") == 0 && access(length ? folder : ".", W_OK) != 0)
+    fault = strerror(errno);
+  else if (lstat(path, &there) != 0)
+    return; /* a new one */
+  else if (stat(path, &there) != 0)
+    fault = "is a link to nothing";
+  else if (!S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode))
+    fault = "is neither a file nor a folder";
+  else if (access(path, W_OK) != 0)
+    fault = strerror(errno);
+  if (!fault) return;
+  fprintf(stderr, "train: --%s %s: %s\n", option, path, fault);
   exit(2);
 }
 
@@ -537,13 +554,17 @@ static void print_ranks_times(const gnnmg_trainer* trainer) {
 int main(int argc, char** argv) {
   train_options o;
   train_options_parse(&o, argc, argv);
-  if (o.save) check_place(o.save);
+  if (o.save) check_place("save", o.save);
+  if (o.checkpoints) check_place("checkpoints", o.checkpoints);
+  if (o.log) check_place("log", o.log);
+  if (o.tensorboard) check_place("tensorboard", o.tensorboard);
   signal(SIGINT, on_interrupt);
   signal(SIGTERM, on_interrupt);
 
   const double start = now();
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   gnnmg_comm* comm = join(context, &o);
   int32_t process = 0, processes = 1;
   if (comm) {
@@ -574,6 +595,7 @@ int main(int argc, char** argv) {
   progress.curve = &curve;
   gnnmg_part part = GNNMG_PART_TEST;
   gnnmg_metrics test = {.struct_size = sizeof test};
+  gnnmg_tensor* confusion = NULL;
   for (int run = 0; run < o.runs && !interrupted; ++run) {
     choose_split(&data, &o, run);
     part = size_of(data, GNNMG_PART_TEST) ? GNNMG_PART_TEST : GNNMG_PART_VALIDATION;
@@ -593,14 +615,17 @@ int main(int argc, char** argv) {
     if (speaks && o.save && run == 0) accept(gnnmg_model_save(model, o.save, NULL, -1));
     const int held_out = size_of(data, part) > 0; /* all may be for training */
     if (held_out) {
-      evaluate(context, trainer, part, &progress, &test);
+      evaluate(context, trainer, part, &progress, &test, o.confusion ? &confusion : NULL);
       train_sums_add(&tests, train_metric_value(tested, &test));
     }
     if (speaks) {
       if (held_out) print_test(trainer, part, &test, tested, &o);
+      if (confusion) train_progress_classes(confusion);
       print_tail(&progress.times, now() - start);
       if (o.times && progress.times.num_epochs) print_ranks_times(trainer);
     }
+    gnnmg_tensor_free(confusion);
+    confusion = NULL;
     gnnmg_trainer_free(trainer);
     gnnmg_model_free(model);
   }

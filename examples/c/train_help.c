@@ -104,6 +104,7 @@ static const struct {
      "  --resume               go on from the newest whole checkpoint in there, if there is one\n"
      "  --log FILE             one JSON object an epoch\n"
      "  --tensorboard DIR      event files\n"
+     "  --confusion            precision, recall and F1 of each class\n"
      "  --times                where the time of the last epoch went, for each rank\n"
      "  --plan                 print the use of a GPU's memory, and train nothing\n"
      "  --gpu-memory SIZE      of a GPU that need not be there, as 80G or 40GiB (that of the "

@@ -53,6 +53,7 @@ static const struct own {
             {"resume", FLAG, FIELD(resume), 0, 0},
             {"log", TEXT, FIELD(log), 0, 0},
             {"tensorboard", TEXT, FIELD(tensorboard), 0, 0},
+            {"confusion", FLAG, FIELD(confusion), 0, 0},
             {"times", FLAG, FIELD(times), 0, 0},
             {"plan", FLAG, FIELD(plan), 0, 0},
             {"gpu-memory", SPECIAL, 0, 0, 0},

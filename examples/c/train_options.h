@@ -14,6 +14,7 @@ typedef struct train_options {
   int split_index;
   double train_fraction; /* above 0: a random split */
   double validation_fraction;
+  int drawn;             /* 1: the split of the run is a random one */
   int reading, insecure; /* number of gnnmg.h, and a flag, for data in parts */
   const char *tls_certificate, *tls_key, *tls_authority;
   int64_t server_patience_ms;
@@ -30,7 +31,7 @@ typedef struct train_options {
   const char *save, *load, *log, *tensorboard, *checkpoints;
   int64_t checkpoint_steps;
   int checkpoint_keep, resume;
-  int times, plan, quiet;
+  int confusion, times, plan, quiet;
 } train_options;
 
 /* Fills `options`, and the settings, from the command line. Prints help or an error and ends the

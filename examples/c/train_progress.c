@@ -1,6 +1,7 @@
 /* The progress bar and the lines of `train`. */
 #include "train_progress.h"
 
+#include <gnnmg_util.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,9 +38,7 @@ static line line_of_terminal(void) {
   return made;
 }
 
-#define METRIC(field, name, smaller)                                                             \
-  {#field, name, offsetof(gnnmg_epoch_info, validation_##field), offsetof(gnnmg_metrics, field), \
-   smaller}
+#define METRIC(field, name, smaller) {#field, name, offsetof(gnnmg_metrics, field), smaller}
 static const train_metric metrics[] = {
     METRIC(accuracy, "accuracy", 0), METRIC(loss, "loss", 1),
     METRIC(roc_auc, "ROC-AUC", 0),   METRIC(f1_macro, "macro F1", 0),
@@ -53,41 +52,38 @@ const train_metric* train_metric_of(const char* word) {
 }
 
 double train_metric_value(const train_metric* metric, const gnnmg_metrics* result) {
-  return *(const double*)((const char*)result + metric->of_result);
-}
-
-static double validation_of(const gnnmg_epoch_info* epoch, const train_metric* metric) {
-  return *(const double*)((const char*)epoch + metric->of_epoch);
+  return *(const double*)((const char*)result + metric->offset);
 }
 
 int32_t train_progress_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   train_progress* progress = user_data;
   train_times* times = &progress->times;
-  times->epochs += epoch->seconds;
+  times->epochs += epoch->times.total;
   times->evaluation += epoch->evaluation_seconds;
-  times->wait += epoch->wait_seconds;
-  times->compute += epoch->compute_seconds;
-  times->reduce += epoch->reduce_seconds;
-  times->peers += epoch->peer_wait_seconds;
-  times->optimizer += epoch->optimizer_seconds;
-  times->sample += epoch->sample_seconds;
-  times->gather += epoch->gather_seconds;
+  times->wait += epoch->times.wait;
+  times->compute += epoch->times.compute;
+  times->reduce += epoch->times.reduce;
+  times->peers += epoch->times.peer_wait;
+  times->optimizer += epoch->times.optimizer;
+  times->sample += epoch->times.sample;
+  times->gather += epoch->times.gather;
   times->mean_busy += epoch->mean_busy_seconds;
   times->most_busy += epoch->most_busy_seconds;
   if (epoch->slowest_rank < TRAIN_RANKS) times->slowest[epoch->slowest_rank] += 1;
   times->seeds_per_second = epoch->seeds_per_second;
   times->num_epochs += 1;
-  if (epoch->evaluated)
-    train_curve_add(progress->curve, epoch->epoch, validation_of(epoch, progress->metric));
+  if (epoch->validation)
+    train_curve_add(progress->curve, epoch->epoch,
+                    train_metric_value(progress->metric, epoch->validation));
   if (progress->quiet) return 0;
   line shown = {.width = sizeof shown.text - 1};
   if (progress->bar) shown = line_of_terminal();
   add(&shown, "epoch %3lld/%lld  loss %.4f", (long long)epoch->epoch + 1,
       (long long)epoch->num_epochs, epoch->train_loss);
-  if (epoch->evaluated)
+  if (epoch->validation)
     add(&shown, "  validation %s %.4f%s", progress->metric->name,
-        validation_of(epoch, progress->metric), epoch->best ? " *" : "  ");
-  add(&shown, "  %.2f s", epoch->seconds + epoch->evaluation_seconds);
+        train_metric_value(progress->metric, epoch->validation), epoch->best ? " *" : "  ");
+  add(&shown, "  %.2f s", epoch->times.total + epoch->evaluation_seconds);
   add(&shown, "  %.0f seeds/s", epoch->seeds_per_second);
   /* One write, since another thread may draw the bar, whose place the line takes. */
   printf("%s%s\n", progress->bar ? "\r\033[K" : "", shown.text);
@@ -96,16 +92,15 @@ int32_t train_progress_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
 }
 
 /* The times of the epoch, on this process's first rank. */
-static void add_times(line* to, const gnnmg_progress_info* info) {
-  if (!(info->seconds > 0)) return;
-  const double percent = info->seconds / 100;
+static void add_times(line* to, const gnnmg_times* times) {
+  if (!(times->total > 0)) return;
+  const double percent = times->total / 100;
   add(to, "  wait %.0f compute %.0f all-reduce %.0f peers %.0f update %.0f %%",
-      info->wait_seconds / percent, info->compute_seconds / percent,
-      (info->reduce_seconds - info->peer_wait_seconds) / percent, info->peer_wait_seconds / percent,
-      info->optimizer_seconds / percent);
-  if (info->sample_seconds + info->gather_seconds > 0)
-    add(to, " (beside: sample %.0f gather %.0f %%)", info->sample_seconds / percent,
-        info->gather_seconds / percent);
+      times->wait / percent, times->compute / percent, (times->reduce - times->peer_wait) / percent,
+      times->peer_wait / percent, times->optimizer / percent);
+  if (times->sample + times->gather > 0)
+    add(to, " (beside: sample %.0f gather %.0f %%)", times->sample / percent,
+        times->gather / percent);
 }
 
 void train_progress_draw(const train_progress* progress, const gnnmg_trainer* trainer) {
@@ -135,7 +130,7 @@ void train_progress_draw(const train_progress* progress, const gnnmg_trainer* tr
   if (info.has_validation)
     add(&shown, "  best %.4f in epoch %lld", info.best_validation, (long long)info.best_epoch + 1);
   if (begun) add(&shown, "  %.0f seeds/s", info.seeds_per_second);
-  add_times(&shown, &info);
+  add_times(&shown, &info.times);
   fprintf(stderr, "\r%s\033[K", shown.text);
   fflush(stderr);
 }
@@ -159,7 +154,7 @@ void train_progress_say(const train_progress* progress, const char* text) {
 }
 
 void train_progress_rank(const gnnmg_rank_info* rank, int first) {
-  const double percent = rank->seconds > 0 ? rank->seconds / 100 : 1;
+  const double percent = rank->times.total > 0 ? rank->times.total / 100 : 1;
   if (first)
     printf(
         "ranks   in %% of epoch %lld\n"
@@ -169,13 +164,28 @@ void train_progress_rank(const gnnmg_rank_info* rank, int first) {
   char on[16] = "CPU";
   if (rank->device >= 0) snprintf(on, sizeof on, "GPU %d", (int)rank->device);
   printf("        %4d  %-6s %7.2f  %7.1f  %6.1f  %5.1f  %6.1f  %6.1f  %7.1f  (%6.1f  %6.1f)",
-         (int)rank->rank, on, rank->seconds, rank->compute_seconds / percent,
-         (rank->reduce_seconds - rank->peer_wait_seconds) / percent,
-         rank->peer_wait_seconds / percent, rank->optimizer_seconds / percent,
-         rank->idle_seconds / percent, rank->wait_seconds / percent, rank->sample_seconds / percent,
-         rank->gather_seconds / percent);
+         (int)rank->rank, on, rank->times.total, rank->times.compute / percent,
+         (rank->times.reduce - rank->times.peer_wait) / percent, rank->times.peer_wait / percent,
+         rank->times.optimizer / percent, rank->idle_seconds / percent, rank->times.wait / percent,
+         rank->times.sample / percent, rank->times.gather / percent);
   if (rank->device >= 0) printf("  %7.1f", (double)rank->bus_bytes * 1e-6);
   if (rank->num_rows > 0)
     printf("  %.0f %%", 100 * (double)rank->num_rows_there / (double)rank->num_rows);
   printf("\n");
+}
+
+void train_progress_classes(const gnnmg_tensor* confusion) {
+  gnnmg_tensor_info info = {.struct_size = sizeof info};
+  GNNMG_CHECK(gnnmg_tensor_get_info(confusion, &info));
+  const int64_t* matrix = gnnmg_tensor_data_i64(confusion, NULL);
+  const int targets = info.num_dims == 3;
+  printf("%s     rows  precision  recall      F1\n", targets ? "target" : "class ");
+  for (int64_t c = 0; c < info.shape[0]; ++c) {
+    const int64_t *of = matrix + (targets ? 4 * c : 0), index = targets ? 1 : c;
+    int64_t rows = 0;
+    for (int64_t i = 0; i < info.shape[1]; ++i) rows += of[index * info.shape[1] + i];
+    printf("%6lld  %7lld  %9.4f  %6.4f  %6.4f\n", (long long)c, (long long)rows,
+           gnnmg_precision(of, info.shape[1], index), gnnmg_recall(of, info.shape[1], index),
+           gnnmg_f1(of, info.shape[1], index));
+  }
 }

@@ -23,9 +23,9 @@ typedef struct train_times {
 
 /* A metric by the library's word for it. */
 typedef struct train_metric {
-  const char *word, *name;    /* "roc_auc", "ROC-AUC" */
-  size_t of_epoch, of_result; /* fields of gnnmg_epoch_info and gnnmg_metrics */
-  int smaller;                /* 1: smaller is better */
+  const char *word, *name; /* "roc_auc", "ROC-AUC" */
+  size_t offset;           /* place in gnnmg_metrics */
+  int smaller;             /* 1: smaller is better */
 } train_metric;
 
 const train_metric* train_metric_of(const char* word);
@@ -49,6 +49,9 @@ void train_progress_draw(const train_progress* progress, const gnnmg_trainer* tr
  * compute to idle as the total, with the part of idle spent waiting for mini-batches, its GPU's
  * reads over the bus, and the number of gathered rows in its GPU's memory. */
 void train_progress_rank(const gnnmg_rank_info* rank, int first);
+
+/* Prints a table of classes, or of the targets of a binary task, from a confusion matrix. */
+void train_progress_classes(const gnnmg_tensor* confusion);
 
 /* Wipes the bar, so that other text can follow. */
 void train_progress_clear(const train_progress* progress);

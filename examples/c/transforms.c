@@ -34,6 +34,7 @@ int main(void) {
   const int64_t shape[] = {NODES, 2};
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   /*! [from columns] */
   gnnmg_graph* graph;
   GNNMG_CHECK(gnnmg_graph_create(context, &graph));

@@ -76,6 +76,7 @@ static void describe(const gnnmg_graph* graph) {
 int main(void) {
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   gnnmg_graph* graph = build(context);
   describe(graph);
 

@@ -52,6 +52,7 @@ static int equal(const gnnmg_model* a, const gnnmg_model* b) {
 static int open_alone(const char* path) {
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   /*! [open] */
   gnnmg_model* model; /* architecture, widths and all other settings are in the file */
   GNNMG_CHECK(gnnmg_model_open(context, path, &model));
@@ -73,6 +74,7 @@ int main(int argc, char** argv) {
   if (argc > 1) return open_alone(argv[1]) ? 0 : 1;
   gnnmg_context* context;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   /*! [without data] */
   gnnmg_model_config config = {.struct_size = sizeof config,
                                .input_dim = 64, /* else those of a data set */

@@ -42,6 +42,7 @@ int main(void) {
   gnnmg_context* context;
   gnnmg_graph* graph;
   GNNMG_CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_check_context(context);
   GNNMG_CHECK(gnnmg_graph_create(context, &graph));
   GNNMG_CHECK(gnnmg_graph_add_node_type(graph, "page", NODES, NULL));
   GNNMG_CHECK(gnnmg_graph_add_edge_type(graph, 0, "links", 0, NULL));

@@ -15,7 +15,7 @@ function main()
         trainer = Trainer(model, data, sampler; num_epochs = 5, batch_size = 256)
         seconds = Ref(0.0)
         train!(trainer) do epoch
-            seconds[] += epoch.seconds / epoch.num_epochs
+            seconds[] += epoch.times.total / epoch.num_epochs
         end
         accuracy = evaluate(trainer, :test).accuracy
         @printf("%-9s %6d parameters, test accuracy %.4f, %.2f s an epoch\n", name,

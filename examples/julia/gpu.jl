@@ -23,7 +23,7 @@ trainer = Trainer(model, data, sampler;
                   feature_placement = :cached,  # hot rows on it, the rest pinned
                   cache_bytes = 64 << 20)
 train!(trainer) do epoch
-    @printf("epoch %d  validation accuracy %.4f\n", epoch.epoch + 1, epoch.validation_accuracy)
+    @printf("epoch %d  validation accuracy %.4f\n", epoch.epoch + 1, epoch.validation.accuracy)
 end
 @printf("test accuracy %.4f\n", evaluate(trainer, :test).accuracy)
 close(trainer) # works on the model's device

@@ -54,7 +54,7 @@ function cross_validate(context, data, epochs, batch)
     trainers = map(1:FOLDS) do k
         fold = select_split(data, "folds", k - 1) # shares the data
         return start!(new_trainer(context, fold, epochs, batch, k - 1)) do epoch
-            curve[epoch.epoch + 1, k] = epoch.validation_accuracy
+            curve[epoch.epoch + 1, k] = epoch.validation.accuracy
         end
     end
     for (k, trainer) in enumerate(trainers)
@@ -94,7 +94,7 @@ function main(arguments)
     add_random_split!(data, "random"; train_fraction = 0.8, validation_fraction = 0.1, seed = 1)
     trainer = train!(new_trainer(context, data, epochs, batch, 1)) do epoch
         @printf("epoch %2d  loss %.4f  validation accuracy %.4f%s\n", epoch.epoch + 1,
-                epoch.train_loss, epoch.validation_accuracy, epoch.best ? " *" : "")
+                epoch.train_loss, epoch.validation.accuracy, epoch.best ? " *" : "")
     end
     metrics = evaluate(trainer, :test)
     @printf("test accuracy %.4f (%d of %d graphs)\n", metrics.accuracy, metrics.correct, metrics.count)

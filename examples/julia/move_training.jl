@@ -26,23 +26,23 @@ function main()
     trainer = make_trainer(model, 1)
     train_on(trainer, "begun")
     save(model, "model.pth")
-    save_optimizer(trainer, "optimizer.pth")
+    save(Optimizer(trainer), "optimizer.pth")
 
     # [move in]
     moved = make_model(:dgl)
     other = make_trainer(moved, 2)
     load!(moved, "model.pth"; other_framework = true) # the files have PyG's layers
-    load_optimizer!(other, "optimizer.pth"; other_framework = true)
+    load!(Optimizer(other), "optimizer.pth"; other_framework = true)
     # [move in]
     train_on(trainer, "stayed")
     train_on(other, "moved")
 
     save(moved, "model.pth"; other_framework = true)
-    save_optimizer(other, "optimizer.pth"; other_framework = true)
+    save(Optimizer(other), "optimizer.pth"; other_framework = true)
     back = make_model(:pyg)
     third = make_trainer(back, 1)
     load!(back, "model.pth")
-    load_optimizer!(third, "optimizer.pth")
+    load!(Optimizer(third), "optimizer.pth")
     train_on(trainer, "stayed")
     train_on(third, "back")
     same = maximum(abs.(parameters(model) .- parameters(back))) < 1e-9

@@ -18,7 +18,7 @@ function main()
                       early_stop_patience = 2) # validations without getting better
     train!(trainer) do epoch # the best weights stay
         @printf("epoch %2d  loss %.4f  validation ROC-AUC %.4f%s\n", epoch.epoch + 1, epoch.train_loss,
-                epoch.validation_roc_auc, epoch.best ? " *" : "")
+                epoch.validation.roc_auc, epoch.best ? " *" : "")
     end
     for part in (:train, :validation, :test)
         metrics = evaluate(trainer, part)

@@ -4,6 +4,9 @@ using GNNMG, Printf
 
 function main(path = nothing)
     context = Context()
+    atexit() do # also if a call fails
+        foreach(said -> said.level == :warning && println(stderr, "warning: ", said.text), messages(context))
+    end
     # [open]
     data = path === nothing ? Dataset(context, :planted; num_nodes = 5000) : Dataset(context, path)
     # [open]
@@ -19,7 +22,7 @@ function main(path = nothing)
     trainer = Trainer(model, data, sampler; num_ranks = 2, batch_size = 256, num_epochs = 8)
     train!(trainer) do epoch
         @printf("epoch %2d  loss %.4f  validation accuracy %.4f%s\n", epoch.epoch + 1,
-                epoch.train_loss, epoch.validation_accuracy, epoch.best ? " *" : "")
+                epoch.train_loss, epoch.validation.accuracy, epoch.best ? " *" : "")
     end
     # [train]
 
@@ -28,7 +31,6 @@ function main(path = nothing)
     @printf("test accuracy %.4f (%d of %d)\n", metrics.accuracy, metrics.correct, metrics.count)
     # [evaluate]
     save(model, "sage.safetensors")
-    foreach(said -> said.level == :warning && println(stderr, "warning: ", said.text), messages(context))
 end
 
 main(ARGS...)

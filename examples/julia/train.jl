@@ -229,16 +229,24 @@ function print_test(trainer, part, name, value, metrics, o)
     haskey(REACHABLE, o.dataset) && println("        reachable: ", REACHABLE[o.dataset])
 end
 
-# Better before the training than after it.
-function check_place(path)
-    folder = dirname(abspath(path))
-    ccall(:access, Cint, (Cstring, Cint), folder, 2) == 0 || refuse("--save $path: $(Libc.strerror())")
+# Better before the training than after it: a file or folder that can be replaced, or a new one where its folder can be
+# written to. A link to nothing, a FIFO or a device is neither.
+function check_place(option, path)
+    complain(fault) = refuse("--$option $path: $fault")
+    writable(place) = ccall(:access, Cint, (Cstring, Cint), place, 2) == 0 || complain(Libc.strerror())
+    option == :save && writable(dirname(abspath(path))) # the library tries the other places itself
+    islink(path) && !ispath(path) && complain("is a link to nothing")
+    ispath(path) || return
+    isfile(path) || isdir(path) || complain("is neither a file nor a folder")
+    writable(path)
 end
 
 function main(arguments)
     clear(ON_TERMINAL)
     o = read_options(arguments)
-    haskey(o.run, :save) && check_place(o.run[:save])
+    for option in (:save, :log, :tensorboard, :checkpoints)
+        haskey(o.run, option) && check_place(option, o.run[option])
+    end
     hear_sigterm()
     begun = time()
     context = open_context()
@@ -280,6 +288,8 @@ function main(arguments)
             name = CALLED[of_test]
             push!(scores, metrics[of_test])
             speaks && print_test(trainer, part, name, metrics[of_test], metrics, o)
+            matrix = haskey(o.run, :confusion) ? last(confusion(trainer, part)) : nothing # every process
+            speaks && matrix !== nothing && print_classes(matrix)
         end
         if speaks
             print_times(watch, time() - begun)

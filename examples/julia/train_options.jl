@@ -143,6 +143,7 @@ const HELP = """
       --resume               go on from the newest whole checkpoint in there, if there is one
       --log FILE             one JSON object an epoch
       --tensorboard DIR      event files
+      --confusion            precision, recall and F1 of each class
       --times                where the time of the last epoch went, for each rank
       --plan                 print the use of a GPU's memory, and train nothing
       --gpu-memory SIZE      of a GPU that need not be there, as 80G or 40GiB (that of the first
@@ -329,6 +330,7 @@ const OPTIONS = Dict(
     "resume" => (:run, :resume, true),
     "log" => (:run, :log, identity),
     "tensorboard" => (:run, :tensorboard, identity),
+    "confusion" => (:run, :confusion, true),
     "times" => (:run, :times, true),
     "plan" => (:run, :plan, true),
     "gpu-memory" => (:run, :gpu_memory, memory_size),

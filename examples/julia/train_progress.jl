@@ -26,28 +26,28 @@ mutable struct Watch
     curve::Vector{Tuple{Int, Float64}} # epochs, and their validations
     epochs::Int
 end
-Watch(bar, quiet, metric) = Watch(bar, quiet, metric, Dict(name => 0.0 for name in TIMES), Dict(), [], 0)
+Watch(bar, quiet, metric) = Watch(bar, quiet, metric, Dict(name => 0.0 for name in (TIMES..., OTHERS...)), Dict(), [], 0)
 
-const TIMES = (:seconds, :evaluation_seconds, :wait_seconds, :compute_seconds, :reduce_seconds,
-               :peer_wait_seconds, :optimizer_seconds, :sample_seconds, :gather_seconds,
-               :mean_busy_seconds, :most_busy_seconds)
+const TIMES = (:total, :wait, :compute, :reduce, :peer_wait, :optimizer, :sample, :gather)
+const OTHERS = (:evaluation_seconds, :mean_busy_seconds, :most_busy_seconds)
 const CALLED = Dict(:accuracy => "accuracy", :loss => "loss", :roc_auc => "ROC-AUC", :f1_macro => "macro F1",
                     :f1_micro => "micro F1", :average_precision => "average precision", :rmse => "RMSE", :mae => "MAE")
 const SMALLER_IS_BETTER = (:loss, :rmse, :mae)
 
 # Is called after each epoch.
 function (watch::Watch)(epoch)
-    foreach(name -> watch.seconds[name] += epoch[name], TIMES)
+    foreach(name -> watch.seconds[name] += epoch.times[name], TIMES)
+    foreach(name -> watch.seconds[name] += epoch[name], OTHERS)
     watch.slowest[epoch.slowest_rank] = get(watch.slowest, epoch.slowest_rank, 0) + 1
     watch.epochs += 1
-    validation = epoch[Symbol(:validation_, watch.metric)]
-    epoch.evaluated && push!(watch.curve, (epoch.epoch, validation))
+    validation = epoch.validation === nothing ? nothing : epoch.validation[watch.metric]
+    validation === nothing || push!(watch.curve, (epoch.epoch, validation))
     watch.quiet && return
     line = watch.bar ? line_of_terminal() : Line("", typemax(Int), false)
     add!(line, @sprintf("epoch %3d/%d  loss %.4f", epoch.epoch + 1, epoch.num_epochs, epoch.train_loss))
-    epoch.evaluated &&
+    validation === nothing ||
         add!(line, @sprintf("  validation %s %.4f%s", CALLED[watch.metric], validation, epoch.best ? " *" : "  "))
-    add!(line, @sprintf("  %.2f s", epoch.seconds + epoch.evaluation_seconds))
+    add!(line, @sprintf("  %.2f s", epoch.times.total + epoch.evaluation_seconds))
     add!(line, @sprintf("  %.0f seeds/s", epoch.seeds_per_second))
     print((watch.bar ? "\r\e[K" : "") * line.text * "\n") # takes the place of the bar
     flush(stdout)
@@ -73,13 +73,13 @@ function draw(watch, trainer)
     at.accuracy > 0 && add!(line, @sprintf("  training accuracy %.4f", at.accuracy))
     at.has_validation && add!(line, @sprintf("  best %.4f in epoch %d", at.best_validation, at.best_epoch + 1))
     begun && add!(line, @sprintf("  %.0f seeds/s", at.seeds_per_second))
-    if at.seconds > 0
-        percent(seconds) = round(Int, 100seconds / at.seconds)
-        add!(line, "  wait $(percent(at.wait_seconds)) compute $(percent(at.compute_seconds)) " *
-                   "all-reduce $(percent(at.reduce_seconds - at.peer_wait_seconds)) " *
-                   "peers $(percent(at.peer_wait_seconds)) update $(percent(at.optimizer_seconds)) %")
-        at.sample_seconds + at.gather_seconds > 0 &&
-            add!(line, " (beside: sample $(percent(at.sample_seconds)) gather $(percent(at.gather_seconds)) %)")
+    if at.times.total > 0
+        percent(seconds) = round(Int, 100seconds / at.times.total)
+        add!(line, "  wait $(percent(at.times.wait)) compute $(percent(at.times.compute)) " *
+                   "all-reduce $(percent(at.times.reduce - at.times.peer_wait)) " *
+                   "peers $(percent(at.times.peer_wait)) update $(percent(at.times.optimizer)) %")
+        at.times.sample + at.times.gather > 0 &&
+            add!(line, " (beside: sample $(percent(at.times.sample)) gather $(percent(at.times.gather)) %)")
     end
     print(stderr, "\r" * line.text * "\e[K")
 end
@@ -101,24 +101,36 @@ end
 function print_times(watch, seconds)
     watch.epochs == 0 && return @printf("time    %.1f s\n", seconds) # interrupted in the first, or --epochs 0
     times, count = watch.seconds, watch.epochs
-    percent(part) = 100part / (times[:seconds] > 0 ? times[:seconds] : 100.0)
-    rest = times[:seconds] - times[:wait_seconds] - times[:compute_seconds] - times[:reduce_seconds] -
-           times[:optimizer_seconds]
+    percent(part) = 100part / (times[:total] > 0 ? times[:total] : 100.0)
+    rest = times[:total] - times[:wait] - times[:compute] - times[:reduce] -
+           times[:optimizer]
     @printf("time    %.1f s: %d epochs of %.3f s, validation %.3f s each\n", seconds, watch.epochs,
-            times[:seconds] / count, times[:evaluation_seconds] / count)
+            times[:total] / count, times[:evaluation_seconds] / count)
     print("        of an epoch on rank 0: ")
     @printf("waiting for mini-batches %.0f %%, forward and backward %.0f %%,\n        all-reduce %.1f %%, ",
-            percent(times[:wait_seconds]), percent(times[:compute_seconds]),
-            percent(times[:reduce_seconds] - times[:peer_wait_seconds]))
+            percent(times[:wait]), percent(times[:compute]),
+            percent(times[:reduce] - times[:peer_wait]))
     @printf("waiting for slower ranks %.1f %%, update %.0f %%, other %.0f %%\n",
-            percent(times[:peer_wait_seconds]), percent(times[:optimizer_seconds]), percent(rest))
+            percent(times[:peer_wait]), percent(times[:optimizer]), percent(rest))
     @printf("        beside it on rank 0's loader: sampling %.2f s, gathering %.2f s in all\n",
-            times[:sample_seconds], times[:gather_seconds])
+            times[:sample], times[:gather])
     times[:most_busy_seconds] > times[:mean_busy_seconds] || return # one rank
     often, slowest = findmax([get(watch.slowest, rank, 0) for rank in 0:maximum(keys(watch.slowest))])
     longer = 100 * (times[:most_busy_seconds] / times[:mean_busy_seconds] - 1)
     @printf("        slowest rank: %d, in %d of %d epochs; ", slowest - 1, often, watch.epochs)
     @printf("the slowest is busy %.1f %% longer than the mean\n", longer)
+end
+
+# A table of classes, or of the targets of a binary task, from a confusion matrix.
+function print_classes(confusion)
+    targets = ndims(confusion) == 3
+    println(targets ? "target" : "class ", "     rows  precision  recall      F1")
+    for c in axes(confusion, 1)
+        of, index = targets ? (confusion[c, :, :], 2) : (confusion, c)
+        rows, predicted, correct = sum(of[index, :]), sum(of[:, index]), of[index, index]
+        @printf("%6d  %7d  %9.4f  %6.4f  %6.4f\n", c - 1, rows, correct / max(predicted, 1),
+                correct / max(rows, 1), 2correct / max(rows + predicted, 1))
+    end
 end
 
 # The times of each rank of this process in the last epoch.
@@ -127,13 +139,13 @@ function print_ranks(ranks)
     println("        rank  on     seconds  compute  reduce  peers  update    idle  waiting",
             "  (sample  gather)   bus MB  hits")
     for r in ranks
-        percent(part) = 100part / (r.seconds > 0 ? r.seconds : 100.0)
+        percent(part) = 100part / (r.times.total > 0 ? r.times.total : 100.0)
         @printf("        %4d  %-6s %7.2f  %7.1f  ", r.rank, r.device < 0 ? "CPU" : "GPU $(r.device)",
-                r.seconds, percent(r.compute_seconds))
-        @printf("%6.1f  %5.1f  %6.1f  ", percent(r.reduce_seconds - r.peer_wait_seconds),
-                percent(r.peer_wait_seconds), percent(r.optimizer_seconds))
-        @printf("%6.1f  %7.1f  (%6.1f  %6.1f)", percent(r.idle_seconds), percent(r.wait_seconds),
-                percent(r.sample_seconds), percent(r.gather_seconds))
+                r.times.total, percent(r.times.compute))
+        @printf("%6.1f  %5.1f  %6.1f  ", percent(r.times.reduce - r.times.peer_wait),
+                percent(r.times.peer_wait), percent(r.times.optimizer))
+        @printf("%6.1f  %7.1f  (%6.1f  %6.1f)", percent(r.idle_seconds), percent(r.times.wait),
+                percent(r.times.sample), percent(r.times.gather))
         r.device >= 0 && @printf("  %7.1f", r.bus_bytes * 1e-6)
         r.num_rows > 0 && @printf("  %.0f %%", 100r.num_rows_there / r.num_rows)
         println()

@@ -32,7 +32,7 @@ fn main() -> Result<()> {
         let training = TrainerConfig::new().num_epochs(5).batch_size(256);
         let mut trainer = Trainer::new(model, &data, &sampler, &training)?;
         let mut seconds = 0.0;
-        trainer.run(|epoch| seconds += epoch.seconds / epoch.num_epochs as f64)?;
+        trainer.run(|epoch| seconds += epoch.times.total / epoch.num_epochs as f64)?;
         let accuracy = trainer.evaluate(Part::Test)?.accuracy;
         println!(
             "{name:<9} {parameters:6} parameters, test accuracy {accuracy:.4}, {seconds:.2} s an epoch"

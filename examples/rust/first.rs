@@ -4,15 +4,26 @@ use gnnmg::*;
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let result = train(&context);
+    for said in context
+        .messages()
+        .filter(|said| said.level != LogLevel::Info)
+    {
+        eprintln!("warning: {}", said.text);
+    }
+    result
+}
+
+fn train(context: &Context) -> Result<()> {
     let data = match std::env::args().nth(1) {
-        Some(path) => Dataset::open(&context, path)?, // Planetoid, OGB, .npz, edge lists, ...
+        Some(path) => Dataset::open(context, path)?, // Planetoid, OGB, .npz, edge lists, ...
         None => {
             let planted = PlantedConfig::new().num_nodes(2000);
-            Dataset::planted(&context, &planted, &SplitConfig::new())?
+            Dataset::planted(context, &planted, &SplitConfig::new())?
         }
     };
     let layers = ModelConfig::new().hidden_dim(64).dropout(0.5);
-    let model = Model::new(&context, &data, &layers)?; // GraphSAGE, widths from the data
+    let model = Model::new(context, &data, &layers)?; // GraphSAGE, widths from the data
 
     let training = TrainerConfig::new()
         .num_ranks(2) // replicas that share each step
@@ -23,11 +34,5 @@ fn main() -> Result<()> {
 
     let test = trainer.evaluate(Part::Test)?;
     println!("test accuracy {:.3} on {} nodes", test.accuracy, test.count);
-    for said in context
-        .messages()
-        .filter(|said| said.level != LogLevel::Info)
-    {
-        eprintln!("warning: {}", said.text);
-    }
     trainer.model_mut().save("sage.safetensors") // PyG's keys; or .pth
 }

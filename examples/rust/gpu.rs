@@ -64,7 +64,10 @@ fn main() -> Result<()> {
         println!(
             "epoch {}  validation accuracy {:.4}",
             epoch.epoch + 1,
-            epoch.validation_accuracy
+            epoch
+                .validation
+                .as_ref()
+                .map_or(f64::NAN, |found| found.accuracy)
         );
     })?;
     let metrics = trainer.evaluate(Part::Test)?;

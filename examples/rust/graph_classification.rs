@@ -97,7 +97,10 @@ fn cross_validate(context: &Context, data: &mut Dataset, options: &Options) -> R
     let train_fold = |k: usize, mut curve: ArrayViewMut1<f64>| -> Result<Trainer> {
         let fold = data.select_split("folds", k)?; // shares the data
         train(context, &fold, options, k as u64, |epoch| {
-            curve[epoch.epoch as usize] = epoch.validation_accuracy;
+            curve[epoch.epoch as usize] = epoch
+                .validation
+                .as_ref()
+                .map_or(f64::NAN, |found| found.accuracy);
         })
     };
     std::thread::scope(|scope| {
@@ -193,7 +196,11 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     data.add_random_split("random", &split)?;
     let mut trainer = train(&context, &data, &options, 1, |epoch| {
         let best = if epoch.best { " *" } else { "" };
-        let (loss, accuracy) = (epoch.train_loss, epoch.validation_accuracy);
+        let loss = epoch.train_loss;
+        let accuracy = epoch
+            .validation
+            .as_ref()
+            .map_or(f64::NAN, |found| found.accuracy);
         println!(
             "epoch {:2}  loss {loss:.4}  validation accuracy {accuracy:.4}{best}",
             epoch.epoch + 1

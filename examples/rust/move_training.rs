@@ -50,22 +50,22 @@ fn main() -> Result<()> {
     let mut trainer = make_trainer(&context, &data, &sampler, Framework::Pyg, 1)?;
     train(&mut trainer, "begun")?;
     trainer.model_mut().save("model.pth")?;
-    trainer.save_optimizer("optimizer.pth", &ModelFileConfig::new())?;
+    trainer.optimizer()?.save("optimizer.pth")?;
 
     // [move in]
     let mut other = make_trainer(&context, &data, &sampler, Framework::Dgl, 2)?;
     let file = ModelFileConfig::new().other_framework(true); // the files have PyG's layers
     other.model_mut().load_with("model.pth", &file)?;
-    other.load_optimizer("optimizer.pth", &file)?;
+    other.optimizer()?.load_with("optimizer.pth", &file)?;
     // [move in]
     train(&mut trainer, "stayed")?;
     train(&mut other, "moved")?;
 
     other.model_mut().save_with("model.pth", &file)?;
-    other.save_optimizer("optimizer.pth", &file)?;
+    other.optimizer()?.save_with("optimizer.pth", &file)?;
     let mut third = make_trainer(&context, &data, &sampler, Framework::Pyg, 1)?;
     third.model_mut().load("model.pth")?;
-    third.load_optimizer("optimizer.pth", &ModelFileConfig::new())?;
+    third.optimizer()?.load("optimizer.pth")?;
     train(&mut trainer, "stayed")?;
     train(&mut third, "back")?;
 

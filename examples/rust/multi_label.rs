@@ -40,7 +40,11 @@ fn main() -> Result<()> {
     let mut trainer = Trainer::new(model, &data, &sampler, &training)?;
     trainer.run(|epoch| {
         let best = if epoch.best { " *" } else { "" };
-        let (loss, area) = (epoch.train_loss, epoch.validation_roc_auc);
+        let loss = epoch.train_loss;
+        let area = epoch
+            .validation
+            .as_ref()
+            .map_or(f64::NAN, |found| found.roc_auc);
         println!(
             "epoch {:2}  loss {loss:.4}  validation ROC-AUC {area:.4}{best}",
             epoch.epoch + 1

@@ -18,7 +18,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 use train_curve::{Curve, Sums, LAST};
 use train_options::Options;
-use train_progress::{print_ranks, Display, Measure, Progress};
+use train_progress::{print_classes, print_ranks, Display, Measure, Progress};
 
 /// 1: stop in an orderly way, 2: at once.
 static INTERRUPTS: AtomicUsize = AtomicUsize::new(0);
@@ -481,7 +481,7 @@ fn print_test(
     test: &Metrics,
     o: &Options,
 ) -> Result<()> {
-    let (at, name, value) = (trainer.progress()?, measure.name, (measure.of_result)(test));
+    let (at, name, value) = (trainer.progress()?, measure.name, (measure.of)(test));
     let above = if o.quiet { "" } else { "\n" };
     let label = if part == Part::Test {
         "test   "
@@ -522,25 +522,37 @@ fn print_curve(curve: &Curve, metric: &Measure) {
     print_mean("last", name, &curve.last_means, &when);
 }
 
-/// Better before the training than after it.
-fn check_place(file: &str) {
-    let folder = match Path::new(file).parent() {
+/// Better before the training than after it: a file or folder that can be replaced, or a new one
+/// in a folder. A link to nothing, a FIFO or a device is neither.
+fn check_place(option: &str, path: &str) {
+    let folder = match Path::new(path).parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
-    if !folder.is_dir() {
-        eprintln!(
-            "train: --save {file}: there is no folder {}",
-            folder.display()
-        );
-        std::process::exit(2);
-    }
+    let fault = match std::fs::metadata(path) {
+        _ if option == "save" && !folder.is_dir() => {
+            format!("there is no folder {}", folder.display())
+        }
+        Ok(there) if !there.is_file() && !there.is_dir() => "is neither a file nor a folder".into(),
+        Ok(there) if there.permissions().readonly() => "cannot be written to".into(),
+        Err(_) if std::fs::symlink_metadata(path).is_ok() => "is a link to nothing".into(),
+        _ => return,
+    };
+    eprintln!("train: --{option} {path}: {fault}");
+    std::process::exit(2);
 }
 
 fn main() {
     let o = Options::parse().unwrap_or_else(|error| refuse(error));
-    if let Some(file) = &o.save {
-        check_place(file);
+    for (option, path) in [
+        ("save", &o.save),
+        ("log", &o.log),
+        ("tensorboard", &o.tensorboard),
+        ("checkpoints", &o.checkpoints),
+    ] {
+        if let Some(path) = path {
+            check_place(option, path);
+        }
     }
     hear_interrupts();
     run(&o).unwrap_or_else(|error| refuse(error));
@@ -607,7 +619,13 @@ fn run(o: &Options) -> Result<()> {
             if speaks {
                 print_test(&trainer, part, tested, &test, o)?;
             }
-            tests.add((tested.of_result)(&test));
+            if o.confusion {
+                let (_, matrix) = trainer.confusion(part)?; // every process of a job
+                if speaks {
+                    print_classes(&matrix)?;
+                }
+            }
+            tests.add((tested.of)(&test));
         }
         if speaks {
             progress.print_times(begin.elapsed().as_secs_f64());

@@ -123,6 +123,7 @@ Output: of process 0 alone
   --resume               go on from the newest whole checkpoint in there, if there is one
   --log FILE             one JSON object an epoch
   --tensorboard DIR      event files
+  --confusion            precision, recall and F1 of each class
   --times                where the time of the last epoch went, for each rank
   --plan                 print the use of a GPU's memory, and train nothing
   --gpu-memory SIZE      of a GPU that need not be there, as 80G or 40GiB (that of the first

@@ -68,30 +68,28 @@ pub struct Measure {
     word: &'static str,
     pub name: &'static str,
     pub smaller_is_better: bool,
-    of_epoch: fn(&EpochInfo) -> f64,
-    pub of_result: fn(&Metrics) -> f64,
+    pub of: fn(&Metrics) -> f64,
 }
 
 macro_rules! measures {
-    ($($field:ident $of_epoch:ident $name:literal $smaller:literal,)*) => {
+    ($($field:ident $name:literal $smaller:literal,)*) => {
         &[$(Measure {
             word: stringify!($field),
             name: $name,
             smaller_is_better: $smaller,
-            of_epoch: |epoch| epoch.$of_epoch,
-            of_result: |metrics| metrics.$field,
+            of: |metrics| metrics.$field,
         },)*]
     };
 }
 const MEASURES: &[Measure] = measures! {
-    accuracy validation_accuracy "accuracy" false,
-    loss validation_loss "loss" true,
-    roc_auc validation_roc_auc "ROC-AUC" false,
-    f1_macro validation_f1_macro "macro F1" false,
-    f1_micro validation_f1_micro "micro F1" false,
-    average_precision validation_average_precision "average precision" false,
-    rmse validation_rmse "RMSE" true,
-    mae validation_mae "MAE" true,
+    accuracy "accuracy" false,
+    loss "loss" true,
+    roc_auc "ROC-AUC" false,
+    f1_macro "macro F1" false,
+    f1_micro "micro F1" false,
+    average_precision "average precision" false,
+    rmse "RMSE" true,
+    mae "MAE" true,
 };
 
 impl Measure {
@@ -130,21 +128,21 @@ impl<'a> Progress<'a> {
     /// After each epoch.
     pub fn epoch(&mut self, epoch: &EpochInfo) {
         let times = &mut self.times;
-        times.epochs += epoch.seconds;
+        times.epochs += epoch.times.total;
         times.evaluation += epoch.evaluation_seconds;
-        times.wait += epoch.wait_seconds;
-        times.compute += epoch.compute_seconds;
-        times.reduce += epoch.reduce_seconds;
-        times.peers += epoch.peer_wait_seconds;
-        times.optimizer += epoch.optimizer_seconds;
-        times.sample += epoch.sample_seconds;
-        times.gather += epoch.gather_seconds;
+        times.wait += epoch.times.wait;
+        times.compute += epoch.times.compute;
+        times.reduce += epoch.times.reduce;
+        times.peers += epoch.times.peer_wait;
+        times.optimizer += epoch.times.optimizer;
+        times.sample += epoch.times.sample;
+        times.gather += epoch.times.gather;
         times.mean_busy += epoch.mean_busy_seconds;
         times.most_busy += epoch.most_busy_seconds;
         times.num_epochs += 1;
         *times.slowest.entry(epoch.slowest_rank).or_default() += 1;
-        let value = (self.metric.of_epoch)(epoch);
-        if epoch.evaluated {
+        let validation = epoch.validation.as_ref().map(self.metric.of);
+        if let Some(value) = validation {
             self.curve.add(epoch.epoch, value);
         }
         if self.display.quiet {
@@ -156,12 +154,12 @@ impl<'a> Progress<'a> {
         };
         let (number, of, loss) = (epoch.epoch + 1, epoch.num_epochs, epoch.train_loss);
         line.add(format!("epoch {number:3}/{of}  loss {loss:.4}"));
-        if epoch.evaluated {
+        if let Some(value) = validation {
             let name = self.metric.name;
             let best = if epoch.best { " *" } else { "  " };
             line.add(format!("  validation {name} {value:.4}{best}"));
         }
-        let seconds = epoch.seconds + epoch.evaluation_seconds;
+        let seconds = epoch.times.total + epoch.evaluation_seconds;
         line.add(format!("  {seconds:.2} s"));
         line.add(format!("  {:.0} seeds/s", epoch.seeds_per_second));
         // One write, since another thread may draw the bar, whose place the line takes.
@@ -295,24 +293,49 @@ impl Display {
 
 /// The times of the epoch, on this process's first rank.
 fn add_times(line: &mut Line, at: &ProgressInfo) {
-    let percent = at.seconds / 100.0;
+    let percent = at.times.total / 100.0;
     if percent <= 0.0 {
         return;
     }
     line.add(format!(
         "  wait {:.0} compute {:.0} all-reduce {:.0} peers {:.0} update {:.0} %",
-        at.wait_seconds / percent,
-        at.compute_seconds / percent,
-        (at.reduce_seconds - at.peer_wait_seconds) / percent,
-        at.peer_wait_seconds / percent,
-        at.optimizer_seconds / percent
+        at.times.wait / percent,
+        at.times.compute / percent,
+        (at.times.reduce - at.times.peer_wait) / percent,
+        at.times.peer_wait / percent,
+        at.times.optimizer / percent
     ));
-    if at.sample_seconds + at.gather_seconds > 0.0 {
-        let (sample, gather) = (at.sample_seconds / percent, at.gather_seconds / percent);
+    if at.times.sample + at.times.gather > 0.0 {
+        let (sample, gather) = (at.times.sample / percent, at.times.gather / percent);
         line.add(format!(
             " (beside: sample {sample:.0} gather {gather:.0} %)"
         ));
     }
+}
+
+/// A table of classes, or of the targets of a binary task, from a confusion matrix.
+pub fn print_classes(confusion: &Tensor) -> Result<()> {
+    let (shape, matrix) = (confusion.shape(), confusion.as_slice::<i64>()?);
+    let (targets, n) = (shape.len() == 3, shape[1]);
+    let head = if targets { "target" } else { "class " };
+    println!("{head}     rows  precision  recall      F1");
+    for c in 0..shape[0] {
+        let (of, index) = if targets {
+            (&matrix[4 * c..], 1)
+        } else {
+            (matrix, c)
+        };
+        let rows: i64 = (0..n).map(|i| of[index * n + i]).sum();
+        let predicted: i64 = (0..n).map(|i| of[i * n + index]).sum();
+        let correct = of[index * n + index] as f64;
+        println!(
+            "{c:6}  {rows:7}  {:9.4}  {:6.4}  {:6.4}",
+            correct / predicted.max(1) as f64,
+            correct / rows.max(1) as f64,
+            2.0 * correct / (rows + predicted).max(1) as f64
+        );
+    }
+    Ok(())
 }
 
 /// The times of each rank of this process in the last epoch.
@@ -323,8 +346,8 @@ pub fn print_ranks(ranks: &[RankInfo]) {
          (sample  gather)   bus MB  hits"
     );
     for rank in ranks {
-        let percent = if rank.seconds > 0.0 {
-            rank.seconds / 100.0
+        let percent = if rank.times.total > 0.0 {
+            rank.times.total / 100.0
         } else {
             1.0
         };
@@ -335,15 +358,15 @@ pub fn print_ranks(ranks: &[RankInfo]) {
         print!(
             "        {:4}  {on:6} {:7.2}  {:7.1}  {:6.1}  {:5.1}  {:6.1}  {:6.1}  {:7.1}  ({:6.1}  {:6.1})",
             rank.rank,
-            rank.seconds,
-            rank.compute_seconds / percent,
-            (rank.reduce_seconds - rank.peer_wait_seconds) / percent,
-            rank.peer_wait_seconds / percent,
-            rank.optimizer_seconds / percent,
+            rank.times.total,
+            rank.times.compute / percent,
+            (rank.times.reduce - rank.times.peer_wait) / percent,
+            rank.times.peer_wait / percent,
+            rank.times.optimizer / percent,
             rank.idle_seconds / percent,
-            rank.wait_seconds / percent,
-            rank.sample_seconds / percent,
-            rank.gather_seconds / percent
+            rank.times.wait / percent,
+            rank.times.sample / percent,
+            rank.times.gather / percent
         );
         if rank.device >= 0 {
             print!("  {:7.1}", rank.bus_bytes as f64 * 1e-6);

@@ -231,9 +231,10 @@ void MappedFile::check_size() const {
 }
 
 std::shared_ptr<void> MappedFile::shared_copy(
-    int64_t begin, int64_t size, const std::function<std::shared_ptr<void>()>& make) const {
+    std::string_view kind, int64_t begin, int64_t size,
+    const std::function<std::shared_ptr<void>()>& make) const {
   const std::lock_guard lock(mutex_);
-  std::weak_ptr<void>& slot = copies_[{begin, size}];
+  std::weak_ptr<void>& slot = copies_[{std::string(kind), begin, size}];
   std::shared_ptr<void> copy = slot.lock();
   if (copy == nullptr) slot = copy = make();
   return copy;

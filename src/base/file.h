@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -85,9 +86,9 @@ class MappedFile {
   const File& file() const { return file_; }
   // Throws Error(kIo) if the size of the file has changed since it was mapped.
   void check_size() const;
-  // Returns the existing copy of bytes [begin, begin + size), or makes one with `make`. Callers
-  // that arrive during `make` wait for it. Any thread.
-  std::shared_ptr<void> shared_copy(int64_t begin, int64_t size,
+  // Returns the existing copy of bytes [begin, begin + size) of that kind, or makes one with
+  // `make`. Callers that arrive during `make` wait for it. Any thread.
+  std::shared_ptr<void> shared_copy(std::string_view kind, int64_t begin, int64_t size,
                                     const std::function<std::shared_ptr<void>()>& make) const;
 
  private:
@@ -100,8 +101,8 @@ class MappedFile {
   File file_;
   const uint8_t* data_ = nullptr;
   mutable std::mutex mutex_;
-  // Keys: begin and size.
-  mutable std::map<std::pair<int64_t, int64_t>, std::weak_ptr<void>> copies_;
+  // Keys: kind, begin and size.
+  mutable std::map<std::tuple<std::string, int64_t, int64_t>, std::weak_ptr<void>> copies_;
 };
 
 // Writes a new file to `path`.gnnmg-tmp-<random>. commit() does fsync, renames it to `path` and

@@ -10,7 +10,7 @@ Tensor in_memory(const Tensor& tensor) {
   const int64_t size = tensor.view().num_bytes();
   const int64_t begin =
       size == 0 ? 0 : static_cast<const uint8_t*>(tensor.data()) - file->bytes().data();
-  const std::shared_ptr<void> copy = file->shared_copy(begin, size, [&] {
+  const std::shared_ptr<void> copy = file->shared_copy("tensor", begin, size, [&] {
     const auto made = std::make_shared<Tensor>(Tensor::empty(tensor.dtype(), tensor.shape()));
     file->file().read_at(begin, {static_cast<uint8_t*>(made->data()), static_cast<size_t>(size)});
     return made;

@@ -1,6 +1,7 @@
 #include "base/memory.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -67,6 +68,26 @@ std::shared_ptr<void> allocate_pages(int64_t bytes, std::string_view what) {
   } catch (const std::bad_alloc&) {  // the shared pointer has freed the memory already
     fail(Status::kNoMemory, "no memory for ", what, " of ", bytes, " bytes");
   }
+}
+
+namespace {
+
+// Advises the system about the whole pages of a range.
+void advise(void* memory, int64_t bytes, int advice) noexcept {
+  constexpr uintptr_t kFewest = 4;
+  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto first = (reinterpret_cast<uintptr_t>(memory) + page - 1) / page * page;
+  const auto last = (reinterpret_cast<uintptr_t>(memory) + bytes) / page * page;
+  if (last >= first + kFewest * page)
+    static_cast<void>(madvise(reinterpret_cast<void*>(first), last - first, advice));
+}
+
+}  // namespace
+
+void forget_pages(void* memory, int64_t bytes) noexcept { advise(memory, bytes, MADV_DONTNEED); }
+
+void use_small_pages(void* memory, int64_t bytes) noexcept {
+  if (bytes >= static_cast<int64_t>(2 * kHugePage)) advise(memory, bytes, MADV_NOHUGEPAGE);
 }
 
 }  // namespace gnnmg::base

@@ -53,6 +53,12 @@ class BudgetScope {
 // the system has no memory or the thread's budget refuses. The bytes count until they are freed.
 std::shared_ptr<void> allocate_pages(int64_t bytes, std::string_view what = "a buffer");
 
+// Gives the whole pages of a range back to the system. Their contents are lost; the allocation
+// stays.
+void forget_pages(void* memory, int64_t bytes) noexcept;
+// Lets a large allocation take small pages, at the first write to each, in place of huge ones.
+void use_small_pages(void* memory, int64_t bytes) noexcept;
+
 // A growing buffer that keeps its memory: resizing within the capacity touches nothing, and growth
 // copies nothing unless asked. For trivial element types. One thread at a time.
 template <typename T>

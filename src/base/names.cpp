@@ -56,12 +56,11 @@ bool matches(std::string_view name, std::string_view pattern) {
   return pattern.find_first_not_of('*', in_pattern) == std::string_view::npos;
 }
 
-std::string known_names(std::string_view unknown, std::span<const std::string_view> known) {
-  std::string names, meant;
+std::string meant_names(std::string_view unknown, std::span<const std::string_view> known) {
+  std::string meant;
   // A slip is nearer. Of equally near names those with the same start are meant.
   size_t nearest = std::min<size_t>(3, unknown.size()), start = 0;
   for (const std::string_view name : known) {
-    names += text(names.empty() ? "" : ", ", name);
     const size_t distance = edit_distance(unknown, name), common = common_start(unknown, name);
     const bool tied = distance == nearest && !meant.empty();
     if (distance > nearest || (distance == nearest && (!tied || common < start))) continue;
@@ -69,6 +68,13 @@ std::string known_names(std::string_view unknown, std::span<const std::string_vi
     nearest = distance;
     start = common;
   }
+  return meant;
+}
+
+std::string known_names(std::string_view unknown, std::span<const std::string_view> known) {
+  std::string names;
+  for (const std::string_view name : known) names += text(names.empty() ? "" : ", ", name);
+  const std::string meant = meant_names(unknown, known);
   return meant.empty() ? text("; there are: ", names)
                        : text("; did you mean ", meant, "? There are: ", names);
 }

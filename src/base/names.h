@@ -10,6 +10,9 @@ namespace gnnmg::base {
 // True if `*` in the pattern can stand for texts so that it becomes the name.
 bool matches(std::string_view name, std::string_view pattern);
 
+// The known names that an unknown one is most like, as "'heads'" or "'a' or 'b'"; empty: none is.
+std::string meant_names(std::string_view unknown, std::span<const std::string_view> known);
+
 // The end of an error text about an unknown name: "; did you mean 'heads'? There are: ..." or
 // "; there are: ...".
 std::string known_names(std::string_view unknown, std::span<const std::string_view> known);

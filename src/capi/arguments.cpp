@@ -43,6 +43,11 @@ void check_least(int64_t value, int64_t least, const char* name) {
     fail(Status::kInvalidArgument, name, " is ", value, ", expected at least ", least);
 }
 
+void check_listed(int64_t number, const char* name) {
+  if (number < 0)
+    fail(Status::kNotFound, "argument '", name, "' is ", number, ", expected 0 or more");
+}
+
 void check_timeout(int64_t timeout_ms) {
   if (timeout_ms < -1)
     fail(Status::kInvalidArgument, "argument 'timeout_ms' is ", timeout_ms,
@@ -87,10 +92,35 @@ void fail_handle(const void* token, Kind kind, const char* name) {
        ": freed, ", kind == Kind::kTensor ? "imported, " : "", "of another kind, or garbage");
 }
 
-void fail_busy(Kind kind, const char* name) {
-  fail(Status::kBusy, "argument '", name, "': another call holds this ", kind_name(kind),
-       kind == Kind::kModel ? ", or a trainer at work; gnnmg_trainer_snapshot() copies its model"
-                            : "");
+namespace {
+// The function that ends calls on such an object early.
+const char* cancel_of(Kind kind) {
+  switch (kind) {
+    case Kind::kTrainer:
+      return "gnnmg_trainer_cancel()";
+    case Kind::kLoader:
+      return "gnnmg_loader_cancel()";
+    case Kind::kComm:
+      return "gnnmg_comm_cancel()";
+    default:
+      return "gnnmg_context_cancel()";
+  }
+}
+}  // namespace
+
+void fail_busy(const Object& object, const char* name) {
+  const char* const kind = kind_name(object.kind);
+  const char* const call = object.occupancy.holder();
+  if (call == nullptr) fail(Status::kBusy, "argument '", name, "': another call uses this ", kind);
+  if (object.occupancy.pending())
+    fail(Status::kBusy, "argument '", name, "': ", call,
+         "() returned GNNMG_PENDING and holds this ", kind,
+         "; repeat it with equal arguments until it has ended, or end it with ",
+         cancel_of(object.kind), " and repeat it once");
+  if (object.kind == Kind::kModel && std::string_view(call).starts_with("gnnmg_trainer_"))
+    fail(Status::kBusy, "argument '", name, "': a trainer holds this model, from ", call,
+         "() until a call reports the end; gnnmg_trainer_snapshot() copies the model");
+  fail(Status::kBusy, "argument '", name, "': ", call, "() is running and holds this ", kind);
 }
 
 void check_may_wait() {
@@ -106,9 +136,7 @@ void check_may_wait() {
          "longjmp()");
 }
 
-namespace {
-void free_object(const void* token, Kind kind) {
-  std::shared_ptr<Object> object = remove_handle(token, kind);
+void let_go(std::shared_ptr<Object> object) {
   if (object == nullptr) return;
   visit_queue(object->queue);
   const bool idle = object->idle() && !base::HostQueue::inside_callback();
@@ -117,11 +145,10 @@ void free_object(const void* token, Kind kind) {
   if (!use && object->on_device()) return;  // the object stays there (drop_object())
   if (object->ends_slowly()) reap(std::move(object), idle);
 }
-}  // namespace
 
 void free_handle(const void* token, Kind kind) {
   if (token == nullptr || forked()) return;
-  in_call([token, kind] { free_object(token, kind); });
+  in_call([token, kind] { let_go(remove_handle(token, kind)); });
 }
 
 }  // namespace gnnmg::capi

@@ -139,6 +139,8 @@ void check_constant(int32_t value, int32_t first, const char* first_name, int32_
 #define GNNMG_CHECK_CONSTANT(value, first, last, name) \
   check_constant(value, first, #first, last, #last, name)
 void check_least(int64_t value, int64_t least, const char* name);
+// Error(kNotFound) for a negative number of an entry; past the last a list is GNNMG_END.
+void check_listed(int64_t number, const char* name);
 void check_timeout(int64_t timeout_ms);  // -1 or more
 void check_dtype(gnnmg_dtype dtype, const char* name);
 
@@ -167,7 +169,7 @@ std::span<const T> read_list(const T* list, int64_t count, const char* name) {
 // --- Handles ------------------------------------------------------------------------------------
 
 [[noreturn]] void fail_handle(const void* token, Kind kind, const char* name);
-[[noreturn]] void fail_busy(Kind kind, const char* name);
+[[noreturn]] void fail_busy(const Object& object, const char* name);
 
 // (a): the object, even while another thread works on it.
 template <typename T>
@@ -189,7 +191,7 @@ std::shared_ptr<T> find(const void* token, const char* name) {
 template <typename T>
 Read<T> read(const void* token, const char* name) {
   std::shared_ptr<T> object = find<T>(token, name);
-  if (!object->occupancy.try_read()) fail_busy(T::kKind, name);
+  if (!object->occupancy.try_read()) fail_busy(*object, name);
   return Read<T>(std::move(object));
 }
 
@@ -197,7 +199,7 @@ Read<T> read(const void* token, const char* name) {
 template <typename T>
 Hold<T> hold(const void* token, const char* name) {
   std::shared_ptr<T> object = find<T>(token, name);
-  if (!object->occupancy.try_hold()) fail_busy(T::kKind, name);
+  if (!object->occupancy.try_hold()) fail_busy(*object, name);
   return Hold<T>(std::move(object));
 }
 
@@ -213,5 +215,7 @@ void check_may_wait();
 
 // Body of the _free functions.
 void free_handle(const void* token, Kind kind);
+// The end of a free: the object's work is called off. Null does nothing.
+void let_go(std::shared_ptr<Object> object);
 
 }  // namespace gnnmg::capi

@@ -57,9 +57,9 @@ class Registration {
 // not even tried.
 template <typename Body>
 gnnmg_status guard_registration(const OutCheck& outs, void* data, gnnmg_release_fn release,
-                                Body&& body) {
+                                Body&& body, const char* call = __builtin_FUNCTION()) {
   Registration registration(data, release);
-  const gnnmg_status status = guard(outs, [&] { return body(registration); });
+  const gnnmg_status status = guard(outs, [&] { return body(registration); }, call);
   registration.give_back();
   return status;
 }

@@ -294,7 +294,9 @@ gnnmg_status gnnmg_comm_broadcast(gnnmg_comm* comm, gnnmg_tensor* tensor, int32_
                                   int64_t timeout_ms) {
   return guard([&] {
     check_timeout(timeout_ms);
-    check_choice(root, 0, find<Comm>(comm, "comm")->world_size() - 1, "root");
+    const int32_t world_size = find<Comm>(comm, "comm")->world_size();
+    if (root < 0 || root >= world_size)
+      fail(Status::kNotFound, "root is ", root, ", expected 0 to ", world_size - 1);
     return run_in_place(comm, gnnmg::base::text("broadcast ", root), tensor, timeout_ms,
                         [root](Collectives& c, const TensorView& view, const Wait& wait) {
                           c.broadcast(view, root, wait);

@@ -301,6 +301,17 @@ gnnmg_status gnnmg_context_create(int32_t header_version, const gnnmg_context_co
 
 void gnnmg_context_free(gnnmg_context* context) { free_handle(context, Kind::kContext); }
 
+void gnnmg_context_close(gnnmg_context* context) {
+  if (context == nullptr || forked()) return;
+  in_call([context] {
+    const std::shared_ptr<Object> closed = remove_handle(context, Kind::kContext);
+    if (closed == nullptr) return;
+    for (auto& object : remove_handles_of(static_cast<const Context*>(closed.get())))
+      let_go(std::move(object));
+    let_go(closed);
+  });
+}
+
 gnnmg_status gnnmg_context_get_info(const gnnmg_context* context, gnnmg_context_info* info) {
   return guard(outs(Out{info, "info"}), [&] {
     const auto c = find<Context>(context, "context");

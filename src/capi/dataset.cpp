@@ -302,7 +302,7 @@ gnnmg_status gnnmg_dataset_get_split_info(const gnnmg_dataset* dataset, int64_t 
                                           const char** name, gnnmg_split_info* info) {
   return guard(outs(Out{name, "name"}, Out{info, "info"}), [&]() -> gnnmg_status {
     const auto d = read<Dataset>(dataset, "dataset");
-    check_least(position, 0, "position");
+    check_listed(position, "position");
     const auto& splits = d->data()->splits;
     if (position >= static_cast<int64_t>(splits.size())) return GNNMG_END;
     const gnnmg::data::Split& split = splits[static_cast<size_t>(position)];
@@ -348,7 +348,13 @@ gnnmg_status gnnmg_dataset_add_random_split(gnnmg_dataset* dataset, const char* 
     std::vector<Word> words = split_words("split", settings);
     SplitSettings split;
     apply_words<SplitSettings>(words, split_rows(), split);
-    d->add_split(draw_split(*d->data(), split, key));
+    gnnmg::data::Split drawn = draw_split(*d->data(), split, key);
+    d->context->log.add(
+        gnnmg::base::LogLevel::kInfo,
+        gnnmg::base::text(d->data()->title(), ": the split \"", key,
+                          "\" is drawn at random: ", drawn.ids[0].rows(), " train, ",
+                          drawn.ids[1].rows(), " validation, ", drawn.ids[2].rows(), " test"));
+    d->add_split(std::move(drawn));
   });
 }
 

@@ -6,20 +6,27 @@
 
 namespace gnnmg::capi {
 
-// Rows of a table of settings; `member` is a loader::DeviceSourceConfig.
-#define GNNMG_PLACEMENT_SETTINGS(config, member)                                                \
-  GNNMG_SETTING_AS(config, "graph_placement", member.graph, nullptr, kGraphPlacementHelp),      \
+// Rows of a table of settings; `member` is a loader::DeviceSourceConfig. They have an effect only
+// if `holds`, which `text` says.
+#define GNNMG_PLACEMENT_SETTINGS(config, member, holds, text)                                   \
+  GNNMG_SETTING_AS(config, "graph_placement", member.graph, nullptr, kGraphPlacementHelp)       \
+      .only(holds, text),                                                                       \
       GNNMG_SETTING_AS(config, "feature_placement", member.features, nullptr,                   \
-                       kFeaturePlacementHelp),                                                  \
-      GNNMG_SETTING_AS(config, "feature_form", member.form, nullptr, kFeatureFormHelp),         \
-      GNNMG_SETTING_AS(config, "hotness", member.cache_by, nullptr, kHotnessHelp),              \
+                       kFeaturePlacementHelp)                                                   \
+          .only(holds, text),                                                                   \
+      GNNMG_SETTING_AS(config, "feature_form", member.form, nullptr, kFeatureFormHelp)          \
+          .only(holds, text),                                                                   \
+      GNNMG_SETTING_AS(config, "hotness", member.cache_by, nullptr, kHotnessHelp)               \
+          .only(holds, text),                                                                   \
       GNNMG_SETTING_AS(config, "cache_bytes", member.cache_bytes, "0 or more",                  \
                        "GPUs only: bytes of each GPU's memory for cached rows. 0: 30 % of the " \
-                       "memory that the graph leaves free."),                                   \
+                       "memory that the graph leaves free.")                                    \
+          .only(holds, text),                                                                   \
       GNNMG_SETTING_AS(config, "gather_multiprocessors", member.gather_multiprocessors,         \
                        "0 to 65536",                                                            \
                        "GPUs only: multiprocessors of a GPU that may read rows in main memory " \
-                       "while the others compute. 0: one eighth of them.")
+                       "while the others compute. 0: one eighth of them.")                      \
+          .only(holds, text)
 
 inline constexpr const char* kGraphPlacementHelp =
     "GPUs only: memory from which they read the graph.\n"

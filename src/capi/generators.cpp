@@ -21,6 +21,12 @@ using ErdosRenyi = graph::ErdosRenyiConfig;
 constexpr const char* kSeedHelp = "The graph depends only on seed and settings.";
 constexpr const char* kLabelNoiseHelp = "Share of labels replaced by another class.";
 
+constexpr const char *kFeatures = "with num_features above 0",
+                     *kClasses = "with num_classes above 0";
+bool has_features(const Planted& c) { return c.num_features > 0; }
+bool has_features(const LogNormal& c) { return c.num_features > 0 && c.num_classes > 0; }
+bool has_classes(const LogNormal& c) { return c.num_classes > 0; }
+
 constexpr SettingRow<Planted> kPlantedRows[] = {
     GNNMG_SETTING(Planted, num_nodes, "2 to 2147483647",
                   "Number of nodes, at least 2 of each class."),
@@ -32,9 +38,11 @@ constexpr SettingRow<Planted> kPlantedRows[] = {
     GNNMG_SETTING(Planted, num_features, "0 to 1048576",
                   "Columns of the features. 0: no features."),
     GNNMG_SETTING(Planted, center_scale, "0 to 1000000",
-                  "Standard deviation of the coordinates of a class center."),
+                  "Standard deviation of the coordinates of a class center.")
+        .only(has_features, kFeatures),
     GNNMG_SETTING(Planted, noise, "0 to 1000000",
-                  "Standard deviation of a feature around its center."),
+                  "Standard deviation of a feature around its center.")
+        .only(has_features, kFeatures),
     GNNMG_SETTING(Planted, label_noise, "0 to 1", kLabelNoiseHelp),
     GNNMG_SETTING(Planted, seed, nullptr, kSeedHelp),
 };
@@ -49,12 +57,16 @@ constexpr SettingRow<LogNormal> kLogNormalRows[] = {
                   "Columns of the features. 0: no features."),
     GNNMG_SETTING(LogNormal, num_classes, "0 to 1048576",
                   "Number of classes. 0: no labels and no communities."),
-    GNNMG_SETTING(LogNormal, zipf, "0 to 100", "Exponent of the community sizes."),
+    GNNMG_SETTING(LogNormal, zipf, "0 to 100", "Exponent of the community sizes.")
+        .only(has_classes, kClasses),
     GNNMG_SETTING(LogNormal, homophily, "0 to 1",
-                  "Probability that an edge comes from the target's community."),
+                  "Probability that an edge comes from the target's community.")
+        .only(has_classes, kClasses),
     GNNMG_SETTING(LogNormal, center_scale, "0 to 1000000",
-                  "Scale of a class center; features are center plus N(0, 1)."),
-    GNNMG_SETTING(LogNormal, label_noise, "0 to 1", "Share of labels replaced at random."),
+                  "Scale of a class center; features are center plus N(0, 1).")
+        .only(has_features, "with num_features and num_classes above 0"),
+    GNNMG_SETTING(LogNormal, label_noise, "0 to 1", "Share of labels replaced at random.")
+        .only(has_classes, kClasses),
     GNNMG_SETTING(LogNormal, seed, nullptr, kSeedHelp),
 };
 

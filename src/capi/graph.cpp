@@ -126,11 +126,6 @@ TensorView id_view(const void* ids, gnnmg_dtype dtype, int64_t count, const char
   return {const_cast<void*>(ids), dtype_of(dtype), {count}};
 }
 
-Tensor id_copy(const void* ids, gnnmg_dtype dtype, int64_t count, const char* name) {
-  const TensorView view = id_view(ids, dtype, count, name);
-  return copy_array(ids, view.dtype, view.shape, name);
-}
-
 void set_coo(Graph& graph, int32_t edge_type, const TensorView& sources,
              const TensorView& targets) {
   graph.change([&](graph::GraphParts& parts) {
@@ -168,18 +163,17 @@ void set_column(Graph& graph, int32_t type, const char* name, graph::Column colu
   });
 }
 
-// Copies an array with a row for each node or edge; the rows are counted before it is touched.
-Tensor row_copy(const Graph& graph, int32_t type, bool edges, const void* data, gnnmg_dtype dtype,
-                int32_t num_dims, const int64_t* shape) {
+// The tensor to keep, which has a row for each node or edge; the rows are counted before they are
+// read.
+Tensor kept_rows(const Graph& graph, int32_t type, bool edges, const Import& imported) {
   const graph::GraphParts& parts = graph.parts();
   edges ? check_edge_type(parts, type) : check_node_type(parts, type);
-  check_dtype(dtype, "dtype");
-  const base::Shape rows = read_shape(shape, num_dims, 1);
+  const base::Shape& shape = imported.tensor().shape();
   const int64_t expected = edges ? parts.topology[type].num_edges() : parts.num_nodes[type];
-  if (rows[0] != expected)
-    fail(Status::kInvalidArgument, "shape[0] is ", rows[0], ", expected ", expected,
-         ", the number of ", edges ? "edges" : "nodes");
-  return copy_array(data, dtype_of(dtype), rows, "data");
+  if (shape.num_dims == 0 || shape[0] != expected)
+    fail(Status::kInvalidArgument, "argument 'tensor' is ", shape.to_string(), ", expected ",
+         expected, " rows, the number of ", edges ? "edges" : "nodes");
+  return imported.kept();
 }
 
 std::shared_ptr<Graph> new_homogeneous(const gnnmg_context* context, int64_t num_nodes) {
@@ -267,29 +261,6 @@ gnnmg_status gnnmg_graph_add_edge_type(gnnmg_graph* graph, int32_t source_type, 
   });
 }
 
-gnnmg_status gnnmg_graph_set_coo(gnnmg_graph* graph, int32_t edge_type, const void* sources,
-                                 const void* targets, gnnmg_dtype dtype, int64_t num_edges) {
-  return guard([&] {
-    const auto g = hold<Graph>(graph, "graph");
-    const TensorView from = id_view(sources, dtype, num_edges, "sources");
-    set_coo(*g, edge_type, from, id_view(targets, dtype, num_edges, "targets"));
-  });
-}
-
-gnnmg_status gnnmg_graph_set_csc(gnnmg_graph* graph, int32_t edge_type, const int64_t* indptr,
-                                 const void* indices, const void* edge_ids, gnnmg_dtype dtype,
-                                 int64_t num_edges) {
-  return guard([&] {
-    const auto g = hold<Graph>(graph, "graph");
-    check_edge_type(g->parts(), edge_type);
-    const int32_t target_type = g->parts().schema.edge_types[edge_type].target;
-    const int64_t num_targets = g->parts().num_nodes[target_type];
-    set_csc(*g, edge_type, id_copy(indptr, GNNMG_DTYPE_I64, num_targets + 1, "indptr"),
-            id_copy(indices, dtype, num_edges, "indices"),
-            edge_ids == nullptr ? Tensor{} : id_copy(edge_ids, dtype, num_edges, "edge_ids"));
-  });
-}
-
 gnnmg_status gnnmg_graph_import_coo(gnnmg_graph* graph, int32_t edge_type, gnnmg_tensor* sources,
                                     gnnmg_tensor* targets) {
   return guard([&] {
@@ -308,20 +279,10 @@ gnnmg_status gnnmg_graph_import_csc(gnnmg_graph* graph, int32_t edge_type, gnnmg
     Import pointers(indptr, "indptr", g->queue), sources(indices, "indices", g->queue);
     std::optional<Import> ids;
     if (edge_ids != nullptr) ids.emplace(edge_ids, "edge_ids", g->queue);
-    set_csc(*g, edge_type, pointers.tensor(), sources.tensor(), ids ? ids->tensor() : Tensor{});
+    set_csc(*g, edge_type, pointers.kept(), sources.kept(), ids ? ids->kept() : Tensor{});
     pointers.accept();
     sources.accept();
     if (ids) ids->accept();
-  });
-}
-
-gnnmg_status gnnmg_graph_set_node_tensor(gnnmg_graph* graph, int32_t node_type, const char* name,
-                                         const void* data, gnnmg_dtype dtype, int32_t num_dims,
-                                         const int64_t* shape) {
-  return guard([&] {
-    const auto g = hold<Graph>(graph, "graph");
-    set_column(*g, node_type, name, row_copy(*g, node_type, false, data, dtype, num_dims, shape),
-               false);
   });
 }
 
@@ -330,29 +291,8 @@ gnnmg_status gnnmg_graph_import_node_tensor(gnnmg_graph* graph, int32_t node_typ
   return guard([&] {
     const auto g = hold<Graph>(graph, "graph");
     Import imported(tensor, "tensor", g->queue);
-    set_column(*g, node_type, name, imported.tensor(), false);
+    set_column(*g, node_type, name, kept_rows(*g, node_type, false, imported), false);
     imported.accept();
-  });
-}
-
-gnnmg_status gnnmg_graph_set_node_csr(gnnmg_graph* graph, int32_t node_type, const char* name,
-                                      int64_t num_columns, const int64_t* indptr,
-                                      const int32_t* indices, const float* values,
-                                      int64_t num_entries) {
-  return guard([&] {
-    const auto g = hold<Graph>(graph, "graph");
-    check_node_type(g->parts(), node_type);
-    const int64_t rows = g->parts().num_nodes[node_type];
-    const auto pointers = read_list(indptr, rows + 1, "indptr");
-    const auto columns = read_list(indices, num_entries, "indices");
-    const auto entries = read_list(values, num_entries, "values");
-    if (pointers[rows] != num_entries)
-      fail(Status::kRange, "indptr[", rows, "] is ", pointers[rows], ", expected ", num_entries,
-           ", the number of entries");
-    set_column(*g, node_type, name,
-               csr_of(*g, node_type, num_columns, Tensor::copy_of(pointers),
-                      Tensor::copy_of(columns), Tensor::copy_of(entries)),
-               false);
   });
 }
 
@@ -363,23 +303,12 @@ gnnmg_status gnnmg_graph_import_node_csr(gnnmg_graph* graph, int32_t node_type, 
     const auto g = hold<Graph>(graph, "graph");
     Import pointers(indptr, "indptr", g->queue), columns(indices, "indices", g->queue);
     Import entries(values, "values", g->queue);
-    set_column(
-        *g, node_type, name,
-        csr_of(*g, node_type, num_columns, pointers.tensor(), columns.tensor(), entries.tensor()),
-        false);
+    set_column(*g, node_type, name,
+               csr_of(*g, node_type, num_columns, pointers.kept(), columns.kept(), entries.kept()),
+               false);
     pointers.accept();
     columns.accept();
     entries.accept();
-  });
-}
-
-gnnmg_status gnnmg_graph_set_edge_tensor(gnnmg_graph* graph, int32_t edge_type, const char* name,
-                                         const void* data, gnnmg_dtype dtype, int32_t num_dims,
-                                         const int64_t* shape) {
-  return guard([&] {
-    const auto g = hold<Graph>(graph, "graph");
-    set_column(*g, edge_type, name, row_copy(*g, edge_type, true, data, dtype, num_dims, shape),
-               true);
   });
 }
 
@@ -388,7 +317,7 @@ gnnmg_status gnnmg_graph_import_edge_tensor(gnnmg_graph* graph, int32_t edge_typ
   return guard([&] {
     const auto g = hold<Graph>(graph, "graph");
     Import imported(tensor, "tensor", g->queue);
-    set_column(*g, edge_type, name, imported.tensor(), true);
+    set_column(*g, edge_type, name, kept_rows(*g, edge_type, true, imported), true);
     imported.accept();
   });
 }

@@ -36,7 +36,7 @@ const graph::Column& find_node_column(const Graph& graph, int32_t node_type,
 // Number `index` of the names; false past the last.
 bool name_at(const Graph& graph, const graph::Columns* columns, int64_t index, const char** name,
              const graph::Column** column) {
-  check_least(index, 0, "index");
+  check_listed(index, "index");
   if (columns == nullptr || index >= static_cast<int64_t>(columns->size())) return false;
   const auto entry = std::next(columns->begin(), index);
   *name = graph.keep_text(entry->first);
@@ -218,7 +218,8 @@ gnnmg_status gnnmg_graph_get_in_edges(const gnnmg_graph* graph, int32_t edge_typ
     const auto g = read<Graph>(graph, "graph");
     const gnnmg::graph::Csc& csc = edges_of(g->parts(), edge_type);
     if (target < 0 || target >= csc.num_targets)
-      fail(Status::kRange, "target is ", target, ", expected a node in [0, ", csc.num_targets, ")");
+      fail(Status::kNotFound, "target is ", target, ", expected a node in [0, ", csc.num_targets,
+           ")");
     check_least(capacity, 0, "capacity");
     if (sources == nullptr && capacity > 0)
       fail(Status::kInvalidArgument, "argument 'sources' is NULL");

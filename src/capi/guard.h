@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread_end.h"
+#include "capi/object.h"
 #include "device/exit.h"
 #include "gnnmg.h"
 
@@ -116,10 +117,11 @@ struct OutCheck {
   void require() const;
 };
 
-// Runs the body of an exported function. It returns a gnnmg_status, or nothing for GNNMG_OK. An
-// exception becomes a status; the end of the thread inside of a function of the host's passes.
+// Runs the body of an exported function, which is the caller. It returns a gnnmg_status, or nothing
+// for GNNMG_OK. An exception becomes a status; the end of the thread inside of a function of the
+// host's passes.
 template <typename Body>
-gnnmg_status guard(const OutCheck& outs, Body&& body) {
+gnnmg_status guard(const OutCheck& outs, Body&& body, const char* call = __builtin_FUNCTION()) {
   if (forked())
     return set_last_error(base::Status::kForked,
                           "this process was forked from one that had used the library; start a "
@@ -128,6 +130,7 @@ gnnmg_status guard(const OutCheck& outs, Body&& body) {
   try {
     gnnmg_status status = GNNMG_OK;
     in_call([&] {
+      const CallName named(call);
       outs.require();
       if constexpr (std::is_void_v<decltype(body())>)
         body();
@@ -143,8 +146,8 @@ gnnmg_status guard(const OutCheck& outs, Body&& body) {
 }
 
 template <typename Body>
-gnnmg_status guard(Body&& body) {
-  return guard(OutCheck{}, std::forward<Body>(body));
+gnnmg_status guard(Body&& body, const char* call = __builtin_FUNCTION()) {
+  return guard(OutCheck{}, std::forward<Body>(body), call);
 }
 
 }  // namespace gnnmg::capi

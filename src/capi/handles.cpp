@@ -63,6 +63,17 @@ Slot* live_slot(const void* value, Kind kind) noexcept {
   return &slot;
 }
 
+// Makes the slot's token stale, with the table's mutex held.
+std::shared_ptr<Object> empty(Slot& slot) noexcept {
+  Table& t = table();
+  std::shared_ptr<Object> object = std::move(slot.object);
+  slot.object = nullptr;
+  --t.live;
+  // A slot whose generations are used up is never used again.
+  if (++slot.generation != 0) t.free.push_back(static_cast<uint32_t>(&slot - t.slots.data()));
+  return object;
+}
+
 }  // namespace
 
 void* add_handle(std::shared_ptr<Object> object) {
@@ -95,13 +106,18 @@ std::shared_ptr<Object> remove_handle(const void* token, Kind kind) noexcept {
   Table& t = table();
   std::unique_lock lock(t.mutex);
   Slot* slot = live_slot(token, kind);
-  if (slot == nullptr) return nullptr;
-  std::shared_ptr<Object> object = std::move(slot->object);
-  slot->object = nullptr;
-  --t.live;
-  // A slot whose generations are used up is never used again.
-  if (++slot->generation != 0) t.free.push_back(static_cast<uint32_t>(slot - t.slots.data()));
-  return object;
+  return slot == nullptr ? nullptr : empty(*slot);
+}
+
+std::vector<std::shared_ptr<Object>> remove_handles_of(const Context* context) {
+  Table& t = table();
+  std::unique_lock lock(t.mutex);
+  std::vector<std::shared_ptr<Object>> objects;
+  objects.reserve(static_cast<size_t>(t.live));
+  for (Slot& slot : t.slots)
+    if (slot.object != nullptr && slot.object->context.get() == context)
+      objects.push_back(empty(slot));
+  return objects;
 }
 
 std::vector<std::shared_ptr<Object>> take_all_handles() {

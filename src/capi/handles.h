@@ -20,6 +20,9 @@ std::shared_ptr<Object> find_handle(const void* token, Kind kind) noexcept;
 // Makes a token stale and returns its object; null when it was not a live one of this kind.
 std::shared_ptr<Object> remove_handle(const void* token, Kind kind) noexcept;
 
+// Makes all tokens of objects of a context stale and returns these, each once a handle.
+std::vector<std::shared_ptr<Object>> remove_handles_of(const Context* context);
+
 // Makes every token stale and returns the objects, each once a handle.
 std::vector<std::shared_ptr<Object>> take_all_handles();
 

@@ -52,7 +52,7 @@ bool wait_on_host(base::HostQueue& queue, const std::function<bool()>& ready, in
 
 Outcome wait_for_job(Pendings& pendings, const std::string& key, base::HostQueue& queue,
                      int64_t timeout_ms, const std::function<std::shared_ptr<Job>()>& start,
-                     const std::function<void()>& end) {
+                     const std::function<void()>& end, Occupancy* held) {
   check_may_wait();
   const std::shared_ptr<Pendings::Entry> entry = pendings.enter(key);
   if (entry->job == nullptr) {
@@ -72,6 +72,7 @@ Outcome wait_for_job(Pendings& pendings, const std::string& key, base::HostQueue
     throw;
   }
   if (!done) {
+    if (held != nullptr) held->note_pending();
     pendings.leave(*entry);
     return {true, nullptr};
   }

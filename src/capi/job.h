@@ -72,10 +72,10 @@ struct Outcome {
 };
 
 // Waits for the job of `key`, which `start` makes when there is none; `end` is called when the job
-// has ended, before its failure is thrown.
+// has ended, before its failure is thrown. `held`: users of the object that the job holds.
 Outcome wait_for_job(Pendings& pendings, const std::string& key, base::HostQueue& queue,
                      int64_t timeout_ms, const std::function<std::shared_ptr<Job>()>& start,
-                     const std::function<void()>& end);
+                     const std::function<void()>& end, Occupancy* held = nullptr);
 
 // The same for a (c) call: the object, which has a member `pendings`, is held from the call that
 // starts the job to the one that gets its result.
@@ -85,13 +85,13 @@ Outcome run_held(const std::shared_ptr<T>& object, const char* name, const std::
   return wait_for_job(
       object->pendings, key, *object->queue, timeout_ms,
       [&] {
-        if (!object->occupancy.try_hold()) fail_busy(T::kKind, name);
+        if (!object->occupancy.try_hold()) fail_busy(*object, name);
         Hold<T> held(object);
         std::shared_ptr<Job> job = start();
         held.keep();
         return job;
       },
-      [&] { object->occupancy.end_hold(); });
+      [&] { object->occupancy.end_hold(); }, &object->occupancy);
 }
 
 // A thread that runs its work items one after the other, until it is told to end. For objects

@@ -36,9 +36,11 @@ struct LoaderSettings {
   FieldNames fields;  // settings that fields of the struct have set
 };
 
+bool on_gpu(const LoaderSettings& s) { return s.device == DeviceType::kCuda; }
+
 constexpr SettingRow<LoaderSettings> kLoaderRows[] = {
     GNNMG_SETTING(LoaderSettings, part, nullptr,
-                  "Part of the split; ignored by gnnmg_loader_create_from_seeds().", true),
+                  "Part of the split; not for gnnmg_loader_create_from_seeds().", true),
     GNNMG_SETTING_AS(LoaderSettings, "batch_size", loader.plan.batch_size, "1 or more",
                      "Seeds per mini-batch.", true),
     GNNMG_SETTING_AS(LoaderSettings, "batch_nodes", loader.plan.batch_nodes, "0 or more",
@@ -48,7 +50,7 @@ constexpr SettingRow<LoaderSettings> kLoaderRows[] = {
                      "Needs plan=global without drop_last. 0: no limit."),
     GNNMG_SETTING_AS(LoaderSettings, "batches_per_step", loader.plan.batches_per_step, "0 or more",
                      "Mini-batches per step, all ranks together. 0: world_size.", true),
-    GNNMG_SETTING_AS(LoaderSettings, "rank", loader.plan.rank, "0 or more",
+    GNNMG_SETTING_AS(LoaderSettings, "rank", loader.plan.rank, "a rank below world_size",
                      "Rank that this loader serves.", true),
     GNNMG_SETTING_AS(LoaderSettings, "world_size", loader.plan.world_size, "1 or more",
                      "Number of ranks.", true),
@@ -63,7 +65,9 @@ constexpr SettingRow<LoaderSettings> kLoaderRows[] = {
     GNNMG_SETTING_AS(LoaderSettings, "num_threads", loader.num_threads, "0 to 1024",
                      "Threads that make mini-batches. 0: gnnmg_loader_next() makes them."),
     GNNMG_SETTING_AS(LoaderSettings, "prefetch", loader.prefetch, "0 to 4096",
-                     "Mini-batches made in advance."),
+                     "Mini-batches made in advance.")
+        .only([](const LoaderSettings& s) { return s.loader.num_threads > 0; },
+              "with num_threads above 0"),
     GNNMG_SETTING_AS(LoaderSettings, "gather", loader.gather, nullptr,
                      "1: with features, if the data set has any."),
     GNNMG_SETTING(LoaderSettings, device, nullptr,
@@ -74,7 +78,7 @@ constexpr SettingRow<LoaderSettings> kLoaderRows[] = {
                   "Exported tensors are ready for later work in the stream. 0: exported tensors "
                   "are ready immediately.",
                   true),
-    GNNMG_PLACEMENT_SETTINGS(LoaderSettings, placement),
+    GNNMG_PLACEMENT_SETTINGS(LoaderSettings, placement, on_gpu, "with device=cuda"),
 };
 
 LoaderSettings read_loader(const gnnmg_loader_config* config, const char* settings) {
@@ -194,8 +198,11 @@ gnnmg_status gnnmg_loader_create_from_seeds(const gnnmg_dataset* dataset,
     if (d) check_fit(*s, *d);
     s->types().check_node(node_type);
     check_times(times);
-    *loader = new_loader(*s, d ? &*d : nullptr, read_list(seeds, num_seeds, "seeds"),
-                         read_loader(config, settings));
+    const LoaderSettings in = read_loader(config, settings);
+    if (in.part != gnnmg::data::SplitPart::kTrain)
+      fail(Status::kInvalidArgument, "loader settings: part=", value_text(in.part),
+           " has an effect only without seeds; leave it out");
+    *loader = new_loader(*s, d ? &*d : nullptr, read_list(seeds, num_seeds, "seeds"), in);
   });
 }
 

@@ -263,7 +263,7 @@ gnnmg_status gnnmg_model_tensor_key(const gnnmg_model* model, int64_t index, con
                                     int32_t* trained) {
   return guard(outs(Out{key, "key"}, Out{trained, "trained"}), [&]() -> gnnmg_status {
     const auto m = read<Model>(model, "model");
-    check_least(index, 0, "index");
+    check_listed(index, "index");
     const auto& parameters = m->get()->parameters();
     const auto& buffers = m->get()->buffers();
     const size_t i = static_cast<size_t>(index);

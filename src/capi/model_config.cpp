@@ -190,6 +190,23 @@ void average_degrees(const graph::Csc& csc, nn::ModelConfig& config) {
   if (config.average_log_degree == 0) config.average_log_degree = logs / nodes;
 }
 
+// The layers of a custom stack determine these, and the settings of the whole would be without
+// effect.
+void check_no_layers(const nn::ModelConfig& config, std::span<const Word> words,
+                     const FieldNames& fields) {
+  const auto refuse = [&](std::string_view name, const char* prefix) {
+    const bool learned_rows = config.input == nn::Input::kEmbedding;
+    if (name == "num_layers" || name == "output_dim" || name == "readout" ||
+        (name == "hidden_dim" && !learned_rows))
+      fail(Status::kInvalidArgument, prefix, name,
+           " has an effect only without architecture=layers",
+           name == "hidden_dim" ? ", or with input=embedding" : "",
+           ": the added layers determine it; leave it out");
+  };
+  for (const Word& word : words) refuse(word.name, "model settings: ");
+  for (const std::string_view name : fields) refuse(name, "config.");
+}
+
 }  // namespace
 
 gnnmg_model_config fields_of(const nn::ModelConfig& config) {
@@ -200,12 +217,15 @@ gnnmg_model_config fields_of(const nn::ModelConfig& config) {
   return fields;
 }
 
-nn::ModelConfig model_config(const gnnmg_model_config* config, const char* settings) {
+nn::ModelConfig model_config(const gnnmg_model_config* config, const char* settings,
+                             bool of_layer) {
   nn::ModelConfig made;
   FieldNames given;
   take_fields(read_config(config), made, given);
   std::vector<Word> words = split_words("model", settings);
   apply_words<nn::ModelConfig>(words, model_rows(), made, given);
+  if (made.architecture == nn::Architecture::kLayers && !of_layer)
+    check_no_layers(made, words, given);
   check_widths(made, given);
   return made;
 }

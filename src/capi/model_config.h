@@ -12,7 +12,9 @@ namespace gnnmg::capi {
 gnnmg_model_config fields_of(const nn::ModelConfig& config);
 
 // Error(kInvalidArgument) naming a field or setting that is none; ranges are checked by check().
-nn::ModelConfig model_config(const gnnmg_model_config* config, const char* settings);
+// `of_layer`: those of one layer, not of a whole model.
+nn::ModelConfig model_config(const gnnmg_model_config* config, const char* settings,
+                             bool of_layer = false);
 nn::NormOptions norm_options(const char* settings);
 // Columns of edge features, numbers of relations and mean degrees that are to be the data set's,
 // which may be null. Error(kInvalidArgument) naming the field where it has none.

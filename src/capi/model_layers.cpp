@@ -40,7 +40,7 @@ extern "C" {
 gnnmg_status gnnmg_model_add_conv(gnnmg_model* model, const char* name,
                                   const gnnmg_model_config* config, const char* settings) {
   return add(model, name, LayerKind::kConv, [&](gnnmg::nn::ModelConfig& options) {
-    options = model_config(config, settings);
+    options = model_config(config, settings, /*of_layer=*/true);
     if (options.architecture == gnnmg::nn::Architecture::kLayers)
       fail(Status::kInvalidArgument,
            "config.architecture is GNNMG_ARCHITECTURE_LAYERS, expected a layer's");

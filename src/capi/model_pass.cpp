@@ -270,7 +270,9 @@ gnnmg_status gnnmg_model_backward_from(gnnmg_model* model, const gnnmg_tensor* g
 }
 
 gnnmg_status gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* dataset, gnnmg_part part,
-                                  gnnmg_metrics* metrics, int64_t timeout_ms) {
+                                  int32_t top_k, gnnmg_metrics* metrics, gnnmg_tensor** confusion,
+                                  int64_t timeout_ms) {
+  if (confusion != nullptr) *confusion = nullptr;
   return guard(outs(Out{metrics, "metrics"}), [&]() -> gnnmg_status {
     check_timeout(timeout_ms);
     const auto m = find<Model>(model, "model");
@@ -278,81 +280,70 @@ gnnmg_status gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* datas
     check_same_context(*m, *d);
     check_width(*m->get(), *d);
     d->need_labels();
+    check_least(top_k, 0, "top_k");
+    const gnnmg::data::Task task = d->data()->task;
+    const int64_t classes = d->data()->num_classes;
+    if (confusion != nullptr) check_confusion(task, classes);
+    const gnnmg::nn::MetricChoice choice{
+        .top_k = top_k == 0 ? gnnmg::nn::MetricChoice{}.top_k : top_k,
+        .confusion = confusion != nullptr};
     const std::span<const int64_t> ids = d->part(part);
     if (ids.empty())
       fail(Status::kInvalidArgument, "split ", d->split().name, " ", d->split().index, ": its ",
            gnnmg::train::part_name(static_cast<gnnmg::data::SplitPart>(part)), " part is empty");
-    const std::string key =
-        gnnmg::base::text("evaluate ", reinterpret_cast<uintptr_t>(dataset), " ", part, " ",
-                          d->split().name, " ", d->split().index);
+    const std::string key = gnnmg::base::text(
+        "evaluate ", reinterpret_cast<uintptr_t>(dataset), " ", part, " ", d->split().name, " ",
+        d->split().index, " ", choice.top_k, " ", choice.confusion);
     const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
       return start_torch_job(
           m->context, [context = m->context.get(), made = m->get(), place = m->place(),
-                       data = d->data(), ids, cancel = m->context->work_token()] {
+                       data = d->data(), ids, choice, cancel = m->context->work_token()] {
             return work_at(place, [&] {
               return std::make_shared<gnnmg::nn::Metrics>(gnnmg::train::evaluate_model(
                   *made, *data, ids, gnnmg::nn::loss_for(data->task), context->pool, cancel,
-                  context->options().evaluation_rows));
+                  context->options().evaluation_rows, choice));
             });
           });
     });
     if (outcome.pending) return GNNMG_PENDING;
-    give(metrics, metrics_of(outcome.as<gnnmg::nn::Metrics>(), d->data()->task));
+    const auto& found = outcome.as<gnnmg::nn::Metrics>();
+    if (confusion != nullptr) *confusion = confusion_of(found, task, classes).release();
+    give(metrics, metrics_of(found, task));
     return GNNMG_OK;
   });
 }
 
 gnnmg_status gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset, int32_t node_type,
-                               gnnmg_tensor** rows, int64_t timeout_ms) {
-  return guard(outs(Out{rows, "rows"}), [&]() -> gnnmg_status {
+                               const char* path, gnnmg_tensor** rows, int64_t timeout_ms) {
+  const RowsPlace target(path, rows);
+  return guard(target.check(), [&]() -> gnnmg_status {
     check_only_node_type(node_type);
     check_timeout(timeout_ms);
     const auto m = find<Model>(model, "model");
     const auto d = read<Dataset>(dataset, "dataset");
     check_same_context(*m, *d);
     check_width(*m->get(), *d);
-    const std::string key = gnnmg::base::text("embed ", reinterpret_cast<uintptr_t>(dataset));
-    const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
-      return start_torch_job(m->context, [made = m->get(), place = m->place(), data = d->data(),
-                                          storage = m->context->options().evaluation_rows,
-                                          cancel = m->context->work_token()] {
-        return work_at(place, [&] {
-          return std::make_shared<gnnmg::base::Tensor>(
-              gnnmg::train::embed_model(*made, *data, cancel, storage));
-        });
-      });
-    });
-    if (outcome.pending) return GNNMG_PENDING;
-    *rows = export_tensor(outcome.as<gnnmg::base::Tensor>(), false).release();
-    return GNNMG_OK;
-  });
-}
-
-gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* model, const gnnmg_dataset* dataset,
-                                       int32_t node_type, const char* path, int64_t timeout_ms) {
-  return guard([&]() -> gnnmg_status {
-    check_only_node_type(node_type);
-    check_timeout(timeout_ms);
-    const auto m = find<Model>(model, "model");
-    const auto d = read<Dataset>(dataset, "dataset");
-    check_same_context(*m, *d);
-    check_width(*m->get(), *d);
-    const std::string file(read_name(path, "path"));
+    const std::string file = target.file();
     const std::string key =
-        gnnmg::base::text("embed ", reinterpret_cast<uintptr_t>(dataset), " to ", file);
+        gnnmg::base::text("embed ", reinterpret_cast<uintptr_t>(dataset), " ", file);
     const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
       return start_torch_job(m->context,
                              [made = m->get(), place = m->place(), data = d->data(), file,
                               storage = m->context->options().evaluation_rows,
                               cancel = m->context->work_token()]() -> Job::Result {
-                               work_at(place, [&] {
+                               return work_at(place, [&]() -> Job::Result {
+                                 if (file.empty())
+                                   return std::make_shared<gnnmg::base::Tensor>(
+                                       gnnmg::train::embed_model(*made, *data, cancel, storage));
                                  gnnmg::train::embed_model_to_file(*made, *data, file, cancel,
                                                                    storage);
+                                 return nullptr;
                                });
-                               return nullptr;
                              });
     });
-    return outcome.pending ? GNNMG_PENDING : GNNMG_OK;
+    if (outcome.pending) return GNNMG_PENDING;
+    if (file.empty()) *rows = export_tensor(outcome.as<gnnmg::base::Tensor>(), false).release();
+    return GNNMG_OK;
   });
 }
 

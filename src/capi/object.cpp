@@ -1,5 +1,7 @@
 #include "capi/object.h"
 
+#include <utility>
+
 #include "device/exit.h"
 
 namespace gnnmg::capi {
@@ -37,6 +39,14 @@ const char* kind_name(Kind kind) noexcept {
   }
   return "object";
 }
+
+namespace {
+thread_local const char* call_name = nullptr;
+}  // namespace
+
+const char* current_call() noexcept { return call_name; }
+CallName::CallName(const char* name) noexcept : outer_(std::exchange(call_name, name)) {}
+CallName::~CallName() { call_name = outer_; }
 
 void drop_object(const Object* object) noexcept {
   const device::Use use;

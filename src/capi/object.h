@@ -32,6 +32,20 @@ enum class Kind : uint8_t {
 };
 const char* kind_name(Kind kind) noexcept;  // "graph" and so on
 
+// The function of gnnmg.h that runs on this thread; null outside of them.
+const char* current_call() noexcept;
+// Makes the present thread's call known by its name.
+class CallName {
+ public:
+  explicit CallName(const char* name) noexcept;
+  ~CallName();
+  CallName(const CallName&) = delete;
+  CallName& operator=(const CallName&) = delete;
+
+ private:
+  const char* const outer_;  // the call around a callback that makes this one
+};
+
 // The users of an object: any number of readers or one holder. Never waits.
 class Occupancy {
  public:
@@ -44,12 +58,26 @@ class Occupancy {
   void end_read() noexcept { state_.fetch_sub(1, std::memory_order_release); }
   bool try_hold() noexcept {
     int32_t free = 0;
-    return state_.compare_exchange_strong(free, -1, std::memory_order_acquire);
+    if (!state_.compare_exchange_strong(free, -1, std::memory_order_acquire)) return false;
+    pending_ = false;
+    holder_ = current_call();
+    return true;
   }
-  void end_hold() noexcept { state_.store(0, std::memory_order_release); }
+  void end_hold() noexcept {
+    holder_ = nullptr;
+    state_.store(0, std::memory_order_release);
+  }
+  // The call that holds it answers GNNMG_PENDING.
+  void note_pending() noexcept { pending_ = true; }
+
+  // For messages: the call that holds it, null: none; and whether that has answered GNNMG_PENDING.
+  const char* holder() const noexcept { return holder_; }
+  bool pending() const noexcept { return pending_; }
 
  private:
   std::atomic<int32_t> state_{0};  // -1: held; above 0: readers
+  std::atomic<const char*> holder_{nullptr};
+  std::atomic<bool> pending_{false};
 };
 
 class Context;

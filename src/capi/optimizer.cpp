@@ -6,6 +6,7 @@
 #include "capi/context.h"
 #include "capi/model_file.h"
 #include "capi/train_settings.h"
+#include "capi/trainer.h"
 
 namespace gnnmg::capi {
 
@@ -16,6 +17,20 @@ Optimizer::Optimizer(std::shared_ptr<Model> model, const train::OptimizerConfig&
       use_(*model_),
       optimizer_(train::Optimizer::create(*model_->get(), config)),
       clip_norm_(clip_norm) {}
+
+Optimizer::Optimizer(std::shared_ptr<Trainer> trainer)
+    : Object(kKind, trainer->context, trainer->queue),
+      model_(trainer->model()),
+      use_(*model_),
+      trainer_(std::move(trainer)) {}
+
+train::Optimizer& Optimizer::get() const {
+  if (trainer_)
+    fail(Status::kUnsupported,
+         "the optimizer is that of a trainer and can only be saved and loaded; the trainer steps "
+         "it, gnnmg_trainer_set_learning_rate() sets its rate, and gnnmg_epoch_info tells it");
+  return *optimizer_;
+}
 
 Optimizer::~Optimizer() {
   if (const std::shared_ptr<DevicePlace> place = model_->place()) place->wait_to_free();
@@ -55,14 +70,15 @@ void gnnmg_optimizer_free(gnnmg_optimizer* optimizer) { free_handle(optimizer, K
 gnnmg_status gnnmg_optimizer_step(gnnmg_optimizer* optimizer) {
   return guard([&] {
     const auto o = hold<Optimizer>(optimizer, "optimizer");
-    if (!o->model()->occupancy.try_hold()) fail_busy(Kind::kModel, "optimizer's model");
+    gnnmg::train::Optimizer& own = o->get();
+    if (!o->model()->occupancy.try_hold()) fail_busy(*o->model(), "optimizer's model");
     const Hold<Model> held(o->model());
     TorchScope scope(*o->context, gnnmg::nn::Loops::kMany);
     gnnmg::nn::Model& model = *held->get();
     held->pass.reset();
     work_at(held->place(), [&] {
-      if (o->clip_norm() > 0) o->get().clip(o->get().scale_gradients(1), o->clip_norm());
-      o->get().step();
+      if (o->clip_norm() > 0) own.clip(own.scale_gradients(1), o->clip_norm());
+      own.step();
       model.zero_gradients();
       if (model.batch_statistics_width() > 0)
         model.fold_batch_statistics(model.take_batch_statistics());
@@ -86,33 +102,45 @@ gnnmg_status gnnmg_optimizer_learning_rate(const gnnmg_optimizer* optimizer, dou
 
 gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer* optimizer, const char* path,
                                   const char* settings, int64_t timeout_ms) {
-  return guard([&] {
-    check_timeout(timeout_ms);  // nobody is waited for
+  return guard([&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     check_may_wait();
     const auto o = read<Optimizer>(optimizer, "optimizer");
     const std::string file(read_name(path, "path"));
     const gnnmg::train::TorchFile form = optimizer_file(settings, file, FileUse::kSaveOptimizer);
+    if (o->trainer())
+      return run_at_rest(
+          o->trainer(),
+          call_key("save the optimizer", file, file_form(settings, file, FileUse::kSaveOptimizer)),
+          timeout_ms, [=](gnnmg::train::Trainer& made) { made.save_optimizer(file, form); });
     TorchScope scope(*o->context);
     gnnmg::io::write_optimizer_pth(file, work_at(o->model()->place(), [&] {
                                      return gnnmg::train::torch_state_of(
                                          o->get(), *o->model()->get(), form.form);
                                    }));
+    return GNNMG_OK;
   });
 }
 
 gnnmg_status gnnmg_optimizer_load(gnnmg_optimizer* optimizer, const char* path,
                                   const char* settings, int64_t timeout_ms) {
-  return guard([&] {
-    check_timeout(timeout_ms);  // nobody is waited for
+  return guard([&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     check_may_wait();
     const auto o = hold<Optimizer>(optimizer, "optimizer");
     const std::string file(read_name(path, "path"));
     const gnnmg::train::TorchFile form = optimizer_file(settings, file, FileUse::kLoadOptimizer);
+    if (o->trainer())
+      return run_at_rest(
+          o->trainer(),
+          call_key("load the optimizer", file, file_form(settings, file, FileUse::kLoadOptimizer)),
+          timeout_ms, [=](gnnmg::train::Trainer& made) { made.load_optimizer(file, form); });
     TorchScope scope(*o->context);
     work_at(o->model()->place(), [&] {
       o->get().load_state(gnnmg::train::read_torch_state(
           file, *o->model()->get(), o->get().config(), form, &o->context->log));
     });
+    return GNNMG_OK;
   });
 }
 

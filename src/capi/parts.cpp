@@ -225,7 +225,7 @@ gnnmg_status gnnmg_dataset_get_part_info(const gnnmg_dataset* dataset, int32_t p
   return guard(outs(Out{info, "info"}), [&]() -> gnnmg_status {
     const auto d = read<Dataset>(dataset, "dataset");
     const gnnmg::data::Parts& parts = parts_of(*d);
-    check_least(part, 0, "part");
+    check_listed(part, "part");
     check_least(cache_rows, 0, "cache_rows");
     if (part >= parts.arguments.num_parts) return GNNMG_END;
     gnnmg_part_info facts{};

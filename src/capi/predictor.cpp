@@ -52,15 +52,6 @@ predict::PredictorConfig read_predictor(const char* settings) {
   return config;
 }
 
-Read<Model> read_model(const gnnmg_model* model) {
-  std::shared_ptr<Model> found = find<Model>(model, "model");
-  if (!found->occupancy.try_read())
-    fail(Status::kBusy,
-         "argument 'model': a trainer or another call works on this model; make the predictor of a "
-         "copy, which gnnmg_trainer_snapshot() takes while a trainer works");
-  return Read<Model>(std::move(found));
-}
-
 // In main memory, and nobody else's.
 std::shared_ptr<nn::Model> own_copy(const Model& model) {
   const std::shared_ptr<DevicePlace> place = model.place();
@@ -118,7 +109,7 @@ extern "C" {
 gnnmg_status gnnmg_predictor_create(const gnnmg_model* model, const gnnmg_dataset* dataset,
                                     const char* settings, gnnmg_predictor** predictor) {
   return guard(outs(Out{predictor, "predictor"}), [&] {
-    const auto m = read_model(model);
+    const auto m = read<Model>(model, "model");
     const auto d = read<Dataset>(dataset, "dataset");
     check_same_context(*m, *d);
     gnnmg::predict::PredictorConfig config = read_predictor(settings);

@@ -36,7 +36,7 @@ class Resumed {
   Resumed(const void* token, const char* name, std::string call)
       : object_(find<T>(token, name)), call_(std::move(call)) {
     continued_ = object_->suspension.take(call_);
-    if (!continued_ && !object_->occupancy.try_hold()) fail_busy(T::kKind, name);
+    if (!continued_ && !object_->occupancy.try_hold()) fail_busy(*object_, name);
   }
   ~Resumed() {
     if (!suspended_) object_->occupancy.end_hold();
@@ -49,6 +49,7 @@ class Resumed {
   bool continued() const { return continued_; }
   // The call answers GNNMG_PENDING. Once.
   gnnmg_status suspend() noexcept {
+    object_->occupancy.note_pending();
     object_->suspension.set(std::move(call_));
     suspended_ = true;
     return GNNMG_PENDING;

@@ -112,7 +112,8 @@ constexpr SettingRow<SamplerSettings> kSamplerRows[] = {
                      "tensors that models may read, and never from a custom sampler."),
     GNNMG_SETTING_AS(SamplerSettings, "transpose", neighbors.transpose, nullptr,
                      "1: blocks have the data that backward passes need."),
-    GNNMG_SETTING(SamplerSettings, edge_type, "0 or more", "Index of the edge type to follow."),
+    GNNMG_SETTING(SamplerSettings, edge_type, "an edge type of the graph",
+                  "Index of the edge type to follow."),
 };
 
 SamplerSettings read_sampler(const gnnmg_sampler_config* config, const char* settings) {

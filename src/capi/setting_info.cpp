@@ -56,7 +56,7 @@ extern "C" {
 gnnmg_status gnnmg_setting_get_info(const char* subject, int64_t index, gnnmg_setting_info* info) {
   return guard(outs(Out{info, "info"}), [&]() -> gnnmg_status {
     const std::vector<SettingFacts>& list = list_of(read_name(subject, "subject"));
-    check_least(index, 0, "index");
+    check_listed(index, "index");
     if (index >= static_cast<int64_t>(list.size())) return GNNMG_END;
     const SettingFacts& setting = list[static_cast<size_t>(index)];
     gnnmg_setting_info facts{};

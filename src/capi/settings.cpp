@@ -140,8 +140,11 @@ void read_value(const Word& word, std::vector<int64_t>& value) { read_list(word,
 
 int read_choice(const Word& word, std::string_view text, const nn::Choices& choices) {
   const std::optional<int> found = choices.find(text);
-  if (!found) word.refuse("one of " + choices.list());
-  return *found;
+  if (found) return *found;
+  const std::vector<std::string_view> known(choices.words.begin(), choices.words.end());
+  const std::string meant = base::meant_names(text, known);
+  word.refuse(base::text("one of ", choices.list(),
+                         meant.empty() ? "" : base::text("; did you mean ", meant, "?")));
 }
 
 std::vector<std::string_view> split_list(std::string_view text) {

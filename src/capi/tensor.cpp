@@ -67,10 +67,15 @@ void copy_placed(const Devices& devices, const PlacedView& to, const PlacedView&
 Import::Import(gnnmg_tensor* tensor, const char* name, std::shared_ptr<base::HostQueue> queue)
     : handle_(tensor) {
   const base::Tensor lent = borrow_tensor(tensor, name);
+  lent_ = static_cast<const SharedTensor*>(lent.owner().get())->lent;
   const auto give_back = [owner = lent.owner(), queue = std::move(queue)](void*) mutable {
     run_on_host(queue.get(), [owner = std::move(owner)]() mutable { owner.reset(); });
   };
   tensor_ = base::Tensor(lent.view(), std::shared_ptr<void>(lent.owner().get(), give_back));
+}
+
+base::Tensor Import::kept() const {
+  return lent_ ? copy_array(tensor_.data(), tensor_.dtype(), tensor_.shape(), "tensor") : tensor_;
 }
 
 Export export_tensor(const base::TensorView& view, std::shared_ptr<void> owner, bool read_only,
@@ -93,10 +98,9 @@ base::Tensor copy_array(const void* data, base::DType dtype, const base::Shape& 
   return copy;
 }
 
-base::Shape read_shape(const int64_t* shape, int32_t num_dims, int32_t least_dims) {
-  if (num_dims < least_dims || num_dims > base::kMaxDims)
-    fail(Status::kInvalidArgument, "num_dims is ", num_dims, ", expected ", least_dims, " to ",
-         base::kMaxDims);
+base::Shape read_shape(const int64_t* shape, int32_t num_dims) {
+  if (num_dims < 0 || num_dims > base::kMaxDims)
+    fail(Status::kInvalidArgument, "num_dims is ", num_dims, ", expected 0 to ", base::kMaxDims);
   const std::span<const int64_t> sizes = read_list(shape, num_dims, "shape");
   int64_t elements = 8;  // bytes of the widest element
   for (int32_t d = 0; d < num_dims; ++d)
@@ -117,13 +121,14 @@ gnnmg_status gnnmg_tensor_create(void* data, gnnmg_dtype dtype, int32_t num_dims
                                  gnnmg_tensor** tensor) {
   return guard_registration(outs(Out{tensor, "tensor"}), user_data, release, [&](Registration& r) {
     check_dtype(dtype, "dtype");
-    const gnnmg::base::TensorView view{data, dtype_of(dtype), read_shape(shape, num_dims, 0)};
+    const gnnmg::base::TensorView view{data, dtype_of(dtype), read_shape(shape, num_dims)};
     if (data == nullptr && view.shape.num_elements() > 0)
       fail(Status::kInvalidArgument, "argument 'data' is NULL");
     if (reinterpret_cast<uintptr_t>(data) %
         static_cast<uintptr_t>(gnnmg::base::dtype_size(view.dtype)))
       fail(Status::kInvalidArgument, "argument 'data' is not aligned to its elements");
-    *tensor = export_tensor(view, r.take(nullptr), false).release();
+    *tensor = new_handle<gnnmg_tensor>(make_object<SharedTensor>(
+        view, r.take(nullptr), false, PlacedView::kOnHost, release == nullptr));
   });
 }
 

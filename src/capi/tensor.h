@@ -28,14 +28,16 @@ class SharedTensor : public Object {
  public:
   static constexpr Kind kKind = Kind::kTensor;
   SharedTensor(const base::TensorView& memory, std::shared_ptr<void> owner, bool read_only,
-               int device)
+               int device, bool lent = false)
       : Object(kKind, nullptr, nullptr),
         placed{memory, device, std::move(owner)},
-        read_only(read_only) {}
+        read_only(read_only),
+        lent(lent) {}
   bool on_device() const noexcept override { return placed.device != PlacedView::kOnHost; }
 
   const PlacedView placed;
   const bool read_only;
+  const bool lent;  // an array of the host's that only the host knows when to free
 };
 
 // The functions that borrow return a view that keeps the tensor, even if its handle is freed
@@ -59,11 +61,14 @@ class Import {
  public:
   Import(gnnmg_tensor* tensor, const char* name, std::shared_ptr<base::HostQueue> queue);
   const base::Tensor& tensor() const { return tensor_; }
+  // The tensor to keep: a copy where the host does not learn when its array is no longer needed.
+  base::Tensor kept() const;
   void accept() noexcept { remove_handle(handle_, Kind::kTensor); }
 
  private:
   gnnmg_tensor* handle_;
   base::Tensor tensor_;
+  bool lent_ = false;
 };
 
 struct ExportDeleter {
@@ -89,7 +94,7 @@ gnnmg_dtype dtype_code(base::DType dtype) noexcept;
 base::Tensor copy_array(const void* data, base::DType dtype, const base::Shape& shape,
                         const char* name);
 
-// The shape that the host gives as an array; `least_dims` to 4 entries, none negative.
-base::Shape read_shape(const int64_t* shape, int32_t num_dims, int32_t least_dims);
+// The shape that the host gives as an array of at most 4 entries, none negative.
+base::Shape read_shape(const int64_t* shape, int32_t num_dims);
 
 }  // namespace gnnmg::capi

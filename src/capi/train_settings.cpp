@@ -79,6 +79,10 @@ const OptimizerTable& optimizer_table() {
   return table;
 }
 
+// Ranks with device=auto look for GPUs later.
+bool may_use_gpus(const TrainerSettings& s) { return s.device != DeviceType::kCpu; }
+constexpr const char* kGpus = "with device=auto or cuda";
+
 constexpr SettingRow<TrainerSettings> kDeviceRows[] = {
     GNNMG_SETTING(TrainerSettings, num_ranks, "0 to 256",
                   "Ranks in this process, one thread each. 0: one per entry of devices, else one "
@@ -89,20 +93,23 @@ constexpr SettingRow<TrainerSettings> kDeviceRows[] = {
         TrainerSettings, device, nullptr,
         "Device of the ranks.\n"
         "auto: one GPU per rank if the shares of all processes have enough GPUs, else the "
-        "CPU; the log says which and why.\n"
+        "CPU, where settings of GPUs change nothing; the log says which and why.\n"
         "cpu: the CPU.\n"
         "cuda: one GPU per rank; too few GPUs are an error.",
         true),
     GNNMG_SETTING(TrainerSettings, devices, "0 or more",
                   "Numbers of GPUs, each once: rank r uses the r-th. Without it, the GPUs of this "
-                  "process's share, from the first."),
-    GNNMG_PLACEMENT_SETTINGS(TrainerSettings, config.placement),
+                  "process's share, from the first.")
+        .only(may_use_gpus, kGpus),
+    GNNMG_PLACEMENT_SETTINGS(TrainerSettings, config.placement, may_use_gpus, kGpus),
 };
 
 const TrainerTable& trainer_table() {
   static const TrainerTable table = [] {
     TrainerTable made;
     made.add_trainer();
+    for (SettingRow<TrainerSettings>& row : made.rows)
+      if (row.name == std::string_view("capture")) row = row.only(may_use_gpus, kGpus);
     made.add_optimizer<[](auto& s) -> auto& { return s.config.optimizer; }>();
     made.rows.insert(made.rows.end(), std::begin(kDeviceRows), std::end(kDeviceRows));
     return made;

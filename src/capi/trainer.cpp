@@ -18,12 +18,13 @@
 namespace gnnmg::capi {
 
 Trainer::Trainer(std::shared_ptr<Model> model, std::shared_ptr<Comm> comm,
-                 std::unique_ptr<train::Trainer> made, data::Task task)
+                 std::unique_ptr<train::Trainer> made, const data::Dataset& data)
     : Object(kKind, model->context, model->queue),
       model_(std::move(model)),
       use_(*model_),
       comm_(std::move(comm)),
-      task_(task),
+      task_(data.task),
+      num_classes_(data.num_classes),
       trainer_(std::move(made)) {
   if (comm_) comm_->begin_use();
 }
@@ -42,7 +43,7 @@ void Trainer::cancel_work() noexcept {
 
 void Trainer::begin_work() {
   const std::lock_guard lock(work_mutex_);
-  if (!model_->occupancy.try_hold()) fail_busy(Kind::kModel, "trainer's model");
+  if (!model_->occupancy.try_hold()) fail_busy(*model_, "trainer's model");
   if (comm_ && !comm_->try_begin_training()) {
     model_->occupancy.end_hold();
     fail(Status::kBusy, "another trainer of this communicator is at work: they take turns");
@@ -62,7 +63,7 @@ std::shared_ptr<nn::Model> Trainer::snapshot() {
   const std::lock_guard lock(work_mutex_);
   Read<Model> share;
   if (!at_work_) {
-    if (!model_->occupancy.try_read()) fail_busy(Kind::kModel, "trainer's model");
+    if (!model_->occupancy.try_read()) fail_busy(*model_, "trainer's model");
     share = Read<Model>(model_);
   }
   return trainer_->snapshot();
@@ -71,7 +72,8 @@ std::shared_ptr<nn::Model> Trainer::snapshot() {
 void Trainer::check_not_running() const {
   if (running)
     fail(Status::kBusy,
-         "the trainer was started; gnnmg_trainer_wait() has to report its end first");
+         "the trainer was started; gnnmg_trainer_wait() has to report its end first, and "
+         "gnnmg_trainer_stop() or gnnmg_trainer_cancel() ends it early");
 }
 
 namespace {
@@ -120,42 +122,15 @@ std::shared_ptr<const sample::Sampler> checked_sampler(const gnnmg_sampler* samp
   return s->get();
 }
 
-// The split of time of an epoch, finished or running.
-template <typename From, typename To>
-void copy_seconds(const From& from, To& to) {
-  to.seconds = from.seconds;
-  to.wait_seconds = from.wait_seconds;
-  to.sample_seconds = from.sample_seconds;
-  to.gather_seconds = from.gather_seconds;
-  to.compute_seconds = from.compute_seconds;
-  to.reduce_seconds = from.reduce_seconds;
-  to.optimizer_seconds = from.optimizer_seconds;
-  to.peer_wait_seconds = from.peer_wait_seconds;
-}
-
 gnnmg_epoch_info epoch_info(const train::EpochReport& report) {
   gnnmg_epoch_info info{};
   info.struct_size = sizeof info;
-  info.evaluated = report.evaluated;
   info.epoch = report.epoch;
   info.num_epochs = report.num_epochs;
   info.num_steps = report.steps;
   info.train_loss = report.train_loss;
   info.train_accuracy = report.train_accuracy;
   info.learning_rate = report.learning_rate;
-  if (report.evaluated) {
-    info.validation_count = report.validation.count;
-    info.validation_correct = report.validation.correct;
-    info.validation_loss = report.validation.loss;
-    info.validation_accuracy = report.validation.accuracy;
-    info.validation_f1_micro = report.validation.f1_micro;
-    info.validation_f1_macro = report.validation.f1_macro;
-    info.validation_roc_auc = report.validation.roc_auc;
-    info.validation_average_precision = report.validation.average_precision;
-    info.validation_rmse = report.validation.rmse;
-    info.validation_mae = report.validation.mae;
-  }
-  copy_seconds(report, info);
   info.evaluation_seconds = report.evaluation_seconds;
   info.seeds_per_second = report.seeds_per_second;
   info.mean_busy_seconds = report.mean_busy_seconds;
@@ -165,14 +140,18 @@ gnnmg_epoch_info epoch_info(const train::EpochReport& report) {
   info.device = on_gpu ? GNNMG_DEVICE_CUDA : GNNMG_DEVICE_CPU;
   info.num_ranks = static_cast<int32_t>(report.ranks.size());
   info.best = report.best;
+  info.times = times_of(report);
   return info;
 }
 
 // Runs on a thread of the host's.
-train::EpochFunction epoch_function(gnnmg_epoch_fn function, std::shared_ptr<UserData> user) {
+train::EpochFunction epoch_function(gnnmg_epoch_fn function, data::Task task,
+                                    std::shared_ptr<UserData> user) {
   if (function == nullptr) return {};
-  return [function, user = std::move(user)](const train::EpochReport& report) {
-    const gnnmg_epoch_info info = epoch_info(report);
+  return [function, task, user = std::move(user)](const train::EpochReport& report) {
+    const gnnmg_metrics validation = metrics_of(report.validation, task);
+    gnnmg_epoch_info info = epoch_info(report);
+    if (report.evaluated) info.validation = &validation;
     try {
       return function(&info, user->get());
     } catch (const base::ThreadEnd&) {
@@ -219,7 +198,7 @@ void start_training(Trainer& trainer, gnnmg_epoch_fn on_epoch, Registration& reg
   trainer.begin_work();
   try {
     std::shared_ptr<UserData> user = registration.take(trainer.queue);
-    trainer.get().set_epoch_function(epoch_function(on_epoch, user));
+    trainer.get().set_epoch_function(epoch_function(on_epoch, trainer.task(), user));
     trainer.user = std::move(user);
     trainer.get().start();
     trainer.running = true;
@@ -343,7 +322,7 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
     m.share()->learn(gnnmg::nn::facts_of(*d->data()));
     if (!choice.note.empty()) c->log.add(gnnmg::base::LogLevel::kInfo, std::move(choice.note));
     *trainer = new_handle<gnnmg_trainer>(
-        make_object<Trainer>(m.share(), std::move(job), std::move(made), d->data()->task));
+        make_object<Trainer>(m.share(), std::move(job), std::move(made), *d->data()));
   });
 }
 
@@ -449,30 +428,41 @@ gnnmg_status gnnmg_trainer_step(gnnmg_trainer* trainer, double* loss, int64_t ti
 }
 
 gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trainer, gnnmg_part part, gnnmg_metrics* metrics,
-                                    int64_t timeout_ms) {
-  return guard(outs(Out{metrics, "metrics"}), [&] {
+                                    gnnmg_tensor** confusion, int64_t timeout_ms) {
+  const bool wanted = confusion != nullptr;
+  if (wanted) *confusion = nullptr;
+  return guard(outs(Out{metrics, "metrics"}), [&]() -> gnnmg_status {
     check_timeout(timeout_ms);
     check_may_wait();
-    Resumed<Trainer> t(trainer, "trainer", gnnmg::base::text("evaluate ", part));
+    Resumed<Trainer> t(trainer, "trainer", gnnmg::base::text("evaluate ", part, ' ', wanted));
     GNNMG_CHECK_CONSTANT(part, GNNMG_PART_TRAIN, GNNMG_PART_TEST, "part");
+    if (wanted) check_confusion(t->task(), t->num_classes());
     std::optional<gnnmg::nn::Metrics> result;
     const gnnmg_status sliced = work_in_slices(t, [&] {
       result = t->get().evaluate(static_cast<gnnmg::data::SplitPart>(part),
-                                 gnnmg::base::Deadline::after_ms(timeout_ms));
+                                 gnnmg::base::Deadline::after_ms(timeout_ms), wanted);
       return result.has_value();
     });
-    if (sliced == GNNMG_OK) give(metrics, metrics_of(*result, t->task()));
-    return sliced;
+    if (sliced != GNNMG_OK) return sliced;
+    if (wanted) *confusion = confusion_of(*result, t->task(), t->num_classes()).release();
+    give(metrics, metrics_of(*result, t->task()));
+    return GNNMG_OK;
   });
 }
 
-gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer, int32_t node_type, gnnmg_tensor** rows,
-                                 int64_t timeout_ms) {
-  return guard(outs(Out{rows, "rows"}), [&] {
+gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer, int32_t node_type, const char* path,
+                                 gnnmg_tensor** rows, int64_t timeout_ms) {
+  const RowsPlace place(path, rows);
+  return guard(place.check(), [&]() -> gnnmg_status {
     check_only_node_type(node_type);
     check_timeout(timeout_ms);
     check_may_wait();
-    Resumed<Trainer> t(trainer, "trainer", "embed");
+    const std::string file = place.file();
+    Resumed<Trainer> t(trainer, "trainer", "embed " + file);
+    if (!file.empty())
+      return work_in_slices(t, [&] {
+        return t->get().embed_to_file(file, gnnmg::base::Deadline::after_ms(timeout_ms));
+      });
     std::optional<gnnmg::base::Tensor> result;
     const gnnmg_status sliced = work_in_slices(t, [&] {
       result = t->get().embed(gnnmg::base::Deadline::after_ms(timeout_ms));
@@ -480,20 +470,6 @@ gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer, int32_t node_type, gnnm
     });
     if (sliced == GNNMG_OK) *rows = export_tensor(*result, false).release();
     return sliced;
-  });
-}
-
-gnnmg_status gnnmg_trainer_embed_to_file(gnnmg_trainer* trainer, int32_t node_type,
-                                         const char* path, int64_t timeout_ms) {
-  return guard([&] {
-    check_only_node_type(node_type);
-    check_timeout(timeout_ms);
-    check_may_wait();
-    const std::string file(read_name(path, "path"));
-    Resumed<Trainer> t(trainer, "trainer", "embed to " + file);
-    return work_in_slices(t, [&] {
-      return t->get().embed_to_file(file, gnnmg::base::Deadline::after_ms(timeout_ms));
-    });
   });
 }
 
@@ -519,7 +495,7 @@ gnnmg_status gnnmg_trainer_progress(const gnnmg_trainer* trainer, gnnmg_progress
     facts.has_validation = progress.has_validation;
     facts.device = t->on_device() ? GNNMG_DEVICE_CUDA : GNNMG_DEVICE_CPU;
     facts.num_ranks = t->get().config().num_ranks;
-    copy_seconds(progress, facts);
+    facts.times = times_of(progress);
     give(info, facts);
   });
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,7 +23,7 @@ class Trainer : public Object {
   static constexpr Kind kKind = Kind::kTrainer;
   // `comm` connects the ranks of several processes, or is null.
   Trainer(std::shared_ptr<Model> model, std::shared_ptr<Comm> comm,
-          std::unique_ptr<train::Trainer> made, data::Task task);
+          std::unique_ptr<train::Trainer> made, const data::Dataset& data);
   ~Trainer() override;
 
   void cancel_work() noexcept override;
@@ -37,6 +38,7 @@ class Trainer : public Object {
   std::shared_ptr<nn::Model> snapshot();
   bool freed() const noexcept { return freed_; }
   data::Task task() const { return task_; }
+  int64_t num_classes() const { return num_classes_; }
 
   Suspension suspension;
   Pendings pendings;
@@ -58,8 +60,13 @@ class Trainer : public Object {
   std::atomic<bool> freed_{false};
   std::mutex work_mutex_;  // guards at_work_: work neither begins nor ends during a snapshot
   bool at_work_ = false;
-  data::Task task_;
+  const data::Task task_;
+  const int64_t num_classes_;
   std::unique_ptr<train::Trainer> trainer_;
 };
+
+// Runs `work` as a job that has trainer and model to itself.
+gnnmg_status run_at_rest(const std::shared_ptr<Trainer>& trainer, const std::string& key,
+                         int64_t timeout_ms, const std::function<void(train::Trainer&)>& work);
 
 }  // namespace gnnmg::capi

@@ -1,20 +1,17 @@
-// Checkpoints of a trainer, and its optimizer in files of PyTorch's.
+// Checkpoints of a trainer, and its optimizer.
 #include "capi/arguments.h"
 #include "capi/context.h"
-#include "capi/model_file.h"
 #include "capi/optimizer.h"
 #include "capi/trainer.h"
 
 namespace gnnmg::capi {
-namespace {
 
-// A job that has trainer and model to itself.
 gnnmg_status run_at_rest(const std::shared_ptr<Trainer>& trainer, const std::string& key,
                          int64_t timeout_ms, const std::function<void(train::Trainer&)>& work) {
   const Outcome outcome = wait_for_job(
       trainer->pendings, key, *trainer->queue, timeout_ms,
       [&] {
-        if (!trainer->occupancy.try_hold()) fail_busy(Kind::kTrainer, "trainer");
+        if (!trainer->occupancy.try_hold()) fail_busy(*trainer, "trainer");
         Hold<Trainer> held(trainer);
         trainer->check_not_running();
         trainer->begin_work();
@@ -34,11 +31,11 @@ gnnmg_status run_at_rest(const std::shared_ptr<Trainer>& trainer, const std::str
       [&] {
         trainer->end_work();
         trainer->occupancy.end_hold();
-      });
+      },
+      &trainer->occupancy);
   return outcome.pending ? GNNMG_PENDING : GNNMG_OK;
 }
 
-}  // namespace
 }  // namespace gnnmg::capi
 
 using namespace gnnmg::capi;
@@ -83,31 +80,11 @@ gnnmg_status gnnmg_trainer_load(gnnmg_trainer* trainer, const char* path, int64_
   });
 }
 
-gnnmg_status gnnmg_trainer_save_optimizer(gnnmg_trainer* trainer, const char* path,
-                                          const char* settings, int64_t timeout_ms) {
-  return guard([&]() -> gnnmg_status {
-    check_timeout(timeout_ms);
-    check_may_wait();
-    const auto t = find<Trainer>(trainer, "trainer");
-    const std::string file(read_name(path, "path"));
-    const gnnmg::train::TorchFile form = optimizer_file(settings, file, FileUse::kSaveOptimizer);
-    return run_at_rest(
-        t, call_key("save the optimizer", file, file_form(settings, file, FileUse::kSaveOptimizer)),
-        timeout_ms, [file, form](gnnmg::train::Trainer& made) { made.save_optimizer(file, form); });
-  });
-}
-
-gnnmg_status gnnmg_trainer_load_optimizer(gnnmg_trainer* trainer, const char* path,
-                                          const char* settings, int64_t timeout_ms) {
-  return guard([&]() -> gnnmg_status {
-    check_timeout(timeout_ms);
-    check_may_wait();
-    const auto t = find<Trainer>(trainer, "trainer");
-    const std::string file(read_name(path, "path"));
-    const gnnmg::train::TorchFile form = optimizer_file(settings, file, FileUse::kLoadOptimizer);
-    return run_at_rest(
-        t, call_key("load the optimizer", file, file_form(settings, file, FileUse::kLoadOptimizer)),
-        timeout_ms, [file, form](gnnmg::train::Trainer& made) { made.load_optimizer(file, form); });
+gnnmg_status gnnmg_trainer_get_optimizer(const gnnmg_trainer* trainer,
+                                         gnnmg_optimizer** optimizer) {
+  return guard(outs(Out{optimizer, "optimizer"}), [&] {
+    *optimizer =
+        new_handle<gnnmg_optimizer>(make_object<Optimizer>(find<Trainer>(trainer, "trainer")));
   });
 }
 

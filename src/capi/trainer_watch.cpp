@@ -1,5 +1,6 @@
 // A trainer's share of a GPU's memory, and the split of its ranks' time.
 #include "capi/arguments.h"
+#include "capi/metrics.h"
 #include "capi/trainer.h"
 
 using namespace gnnmg::capi;
@@ -53,14 +54,7 @@ gnnmg_status gnnmg_trainer_get_rank_info(const gnnmg_trainer* trainer, int64_t i
     facts.device = times.device;
     facts.epoch = times.epoch;
     facts.num_steps = times.steps;
-    facts.seconds = times.seconds;
-    facts.wait_seconds = times.wait_seconds;
-    facts.sample_seconds = times.sample_seconds;
-    facts.gather_seconds = times.gather_seconds;
-    facts.compute_seconds = times.compute_seconds;
-    facts.reduce_seconds = times.reduce_seconds;
-    facts.optimizer_seconds = times.optimizer_seconds;
-    facts.peer_wait_seconds = times.peer_wait_seconds;
+    facts.times = times_of(times);
     facts.bus_bytes = times.bus_bytes;
     facts.num_rows = times.rows;
     facts.num_rows_there = times.rows_there;

@@ -34,9 +34,28 @@ void check_types(std::string_view what, DType expected, std::span<const base::Te
   }
 }
 
+// The properties of a tensor that ranks must agree on.
+std::string describe(const base::TensorView& tensor) {
+  return base::text(base::dtype_name(tensor.dtype), " ", tensor.shape.to_string());
+}
+
+const char* op_name(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum:
+      return "sum";
+    case ReduceOp::kMean:
+      return "mean";
+    case ReduceOp::kMin:
+      return "min";
+    case ReduceOp::kMax:
+      return "max";
+  }
+  return "?";
+}
+
 }  // namespace
 
-void check_reduce(const base::TensorView& tensor, ReduceOp op) {
+Call check_reduce(const base::TensorView& tensor, ReduceOp op) {
   check_memory("all_reduce", tensor);
   if (op < ReduceOp::kSum || op > ReduceOp::kMax)
     base::fail(Status::kInvalidArgument, "all_reduce: operation ", static_cast<int32_t>(op),
@@ -47,29 +66,40 @@ void check_reduce(const base::TensorView& tensor, ReduceOp op) {
     base::fail(Status::kInvalidArgument,
                "all_reduce: the mean needs floating-point elements, found ",
                base::dtype_name(tensor.dtype));
+  return {"all_reduce", base::text(describe(tensor), ", ", op_name(op))};
 }
 
-void check_root(int root, int world_size) {
+Call check_broadcast(const base::TensorView& tensor, int root, int world_size) {
   if (root < 0 || root >= world_size)
-    base::fail(Status::kInvalidArgument, "broadcast: root ", root, " is no rank of a world of ",
+    base::fail(Status::kNotFound, "broadcast: root ", root, " is no rank of a world of ",
                world_size);
+  return {"broadcast", base::text(describe(tensor), ", root ", root)};
 }
 
-void check_gather(const base::TensorView& input, std::span<const base::TensorView> outputs,
+Call check_gather(const base::TensorView& input, std::span<const base::TensorView> outputs,
                   int rank, int world_size) {
   check_count("all_gather outputs", outputs.size(), world_size);
   check_memory("all_gather input", input);
   check_types("all_gather outputs", input.dtype, outputs);
   check_own("all_gather", input, outputs[rank]);
+  Call call{"all_gather", base::dtype_name(input.dtype)};
+  for (const base::TensorView& output : outputs)
+    call.detail += base::text(" ", output.shape.to_string());
+  return call;
 }
 
-void check_exchange(std::span<const base::TensorView> inputs,
+Call check_exchange(std::span<const base::TensorView> inputs,
                     std::span<const base::TensorView> outputs, int rank, int world_size) {
   check_count("all_to_all inputs", inputs.size(), world_size);
   check_count("all_to_all outputs", outputs.size(), world_size);
   check_types("all_to_all inputs", inputs[0].dtype, inputs);
   check_types("all_to_all outputs", inputs[0].dtype, outputs);
   check_own("all_to_all", inputs[rank], outputs[rank]);
+  Call call{"all_to_all", base::dtype_name(inputs[0].dtype)};
+  for (const base::TensorView& input : inputs) call.sent.push_back(input.shape.num_elements());
+  for (const base::TensorView& output : outputs)
+    call.received.push_back(output.shape.num_elements());
+  return call;
 }
 
 void check_world(int world_size) {

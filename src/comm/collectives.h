@@ -1,5 +1,6 @@
-// Collective operations among ranks. One object is one rank's end of a communicator; Gloo
-// (comm/gloo) and NCCL (comm/nccl) implement it.
+// Collective operations among ranks. One object is one rank's end of a communicator. The ranks of
+// one process exchange through memory (comm/local.h), those of several over Gloo (comm/gloo), and
+// GPUs over NCCL (comm/nccl).
 #pragma once
 
 #include <cstdint>
@@ -123,7 +124,7 @@ class Collectives {
 // end and connects it; connect() of all ends runs at the same time. An end may outlive the group.
 class ThreadGroup {
  public:
-  // Connects the ranks of this process alone, over Gloo on the loopback interface.
+  // The ranks of this process alone, which exchange through memory.
   static std::shared_ptr<ThreadGroup> create(int world_size);
   virtual ~ThreadGroup() = default;
   virtual int world_size() const = 0;

@@ -110,14 +110,18 @@ const char* phase_name(Phase phase) noexcept {
   return "at work";
 }
 
-bool GroupState::enter(int rank, uint64_t operation, Call call) {
-  std::lock_guard lock(mutex_);
+// Notifies without the lock, which woken ranks take: on a busy machine they would fall asleep
+// again.
+bool GroupState::enter(int rank, uint64_t operation, Call call, bool wake) {
+  std::unique_lock lock(mutex_);
   if (ranks_[rank].progress >= static_cast<int64_t>(operation)) return false;
   if (cause_) return true;  // the rank only gets the cause, and must not complete an operation
   ranks_[rank].progress = ranks_[rank].called = static_cast<int64_t>(operation);
   ranks_[rank].call = std::move(call);
   compare_calls(rank, operation);
-  changed_.notify_all();
+  wake = link_ || (wake && all_came(operation));
+  lock.unlock();
+  if (wake) changed_.notify_all();
   return true;
 }
 
@@ -139,6 +143,7 @@ void GroupState::compare_calls(int rank, uint64_t operation) {
     if (other == rank || ranks_[other].called != static_cast<int64_t>(operation)) continue;
     const std::string difference = compare(rank, ranks_[rank].call, other, ranks_[other].call);
     if (!difference.empty()) end_locked({Status::kMismatch, difference, rank, operation, {}});
+    if (ranks_[rank].call.sent.empty()) return;  // the others have called the same as this one
   }
 }
 
@@ -216,6 +221,11 @@ std::string GroupState::describe(int rank) const {
   return text;
 }
 
+bool GroupState::all_came(uint64_t operation) const {
+  return std::ranges::all_of(
+      ranks_, [&](const Rank& r) { return r.progress >= static_cast<int64_t>(operation); });
+}
+
 std::vector<int> GroupState::missing(uint64_t operation) const {
   std::vector<int> ranks;
   for (int r = 0; r < world_size(); ++r)
@@ -282,8 +292,10 @@ void GroupState::throw_locked(int rank, uint64_t operation) const {
 }
 
 void GroupState::notify(const std::function<void()>& change) {
-  std::lock_guard lock(mutex_);
-  change();
+  {
+    std::lock_guard lock(mutex_);
+    change();
+  }
   changed_.notify_all();
 }
 
@@ -385,6 +397,10 @@ void GroupState::wait_for(int rank, uint64_t operation, const std::string& what,
                   {}});
       base::fail(Status::kCancelled, what, " was canceled");
     }
+    // A faster rank may have ended the communicator in a later operation: this rank finds it there.
+    const bool later = cause_ && done && cause_->operation > operation &&
+                       cause_->operation != kEveryOperation && done();
+    if (later) return;
     if (cause_) throw_locked(rank, operation);
     if (!announced && SteadyClock::now() - start >= quiet) {
       announced = true;

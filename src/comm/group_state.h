@@ -90,8 +90,11 @@ class GroupState {
 
   // Enters `rank` into `operation`, unless the communicator has ended. Returns false if the rank is
   // already there. Ends the communicator with kMismatch if another rank has entered the same
-  // operation with a different call.
-  bool enter(int rank, uint64_t operation, Call call = {});
+  // operation with a different call. `wake`: waiting ranks of this process wake up once all have
+  // come; otherwise they wait for a later notify().
+  bool enter(int rank, uint64_t operation, Call call = {}, bool wake = true);
+  // True if all ranks have entered `operation`. Call it with the lock held, as in done() below.
+  bool all_came(uint64_t operation) const;
   // Takes back the last enter() of `rank`, which was for `operation`: the rank may enter it again.
   void withdraw(int rank, uint64_t operation);
   // `rank` takes part in no later operation.
@@ -117,8 +120,9 @@ class GroupState {
   [[noreturn]] void throw_cause(int rank, uint64_t operation) const;
 
   // Waits until done() is true; done() is called with the group's lock held. Throws when the
-  // communicator ends, on cancel, when the deadline passes, or when a rank has left before it
-  // reached `operation`; the last three end the communicator. `what` names the operation in error
+  // communicator ends (not if it ends in a later operation and done() is true), on cancel, when the
+  // deadline passes, or when a rank has left before it reached `operation`; the last three end the
+  // communicator. `what` names the operation in error
   // texts.
   void wait(int rank, uint64_t operation, const std::string& what, const Wait& wait,
             const std::function<bool()>& done);

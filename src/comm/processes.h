@@ -101,8 +101,8 @@ struct Share {
   std::optional<base::Error> obstacle{};
 };
 
-// Makes a communicator over Gloo of the rank threads of all processes; ranks are numbered by
-// process, then thread. Collective: one exchange.
+// Makes a communicator of the rank threads of all processes, over Gloo, or in memory if there is
+// one process; ranks are numbered by process, then thread. Collective: one exchange.
 std::shared_ptr<ThreadGroup> make_group(std::shared_ptr<Processes> processes, const Share& share,
                                         const Wait& wait);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "io/bytes.h"
 
 namespace gnnmg::data {
@@ -35,6 +36,17 @@ decltype(auto) visit_ids(const Tensor& ids, F&& f) {
 }
 
 bool is_id_type(DType dtype) { return dtype == DType::kI64 || dtype == DType::kI32; }
+
+bool fits_i32(const Tensor& ids, ThreadPool& pool) {
+  const auto values = ids.as<const int64_t>();
+  std::atomic<bool> fits{true};
+  pool.parallel_for(static_cast<int64_t>(values.size()), kGrain, [&](int64_t begin, int64_t end) {
+    int64_t outside = 0;
+    for (int64_t i = begin; i < end; ++i) outside |= values[i] ^ static_cast<int32_t>(values[i]);
+    if (outside != 0) fits.store(false, std::memory_order_relaxed);
+  });
+  return fits.load();
+}
 
 // The first word that is `bad`, or -1. Block by block, without a way out in the middle of one: so
 // the compiler makes vector code of it, which takes words as fast as memory yields them.
@@ -80,6 +92,7 @@ void ByteBudget::take(int64_t bytes, std::string_view path) {
 int64_t ByteBudget::take_file(const std::string& path) {
   const int64_t size = base::File(path).size();
   take(size, path);
+  files_.push_back(path);
   return size;
 }
 
@@ -99,27 +112,41 @@ void check_ids(const Tensor& ids, int64_t bound, std::string_view where, ThreadP
   });
 }
 
-std::pair<Tensor, Tensor> edge_columns(const Tensor& pairs, bool transposed, std::string_view where,
+std::pair<Tensor, Tensor> edge_columns(Tensor pairs, bool transposed, std::string_view where,
                                        ThreadPool& pool) {
-  const base::Shape& shape = pairs.shape();
+  const base::Shape shape = pairs.shape();
   if (shape.num_dims != 2 || shape[transposed ? 0 : 1] != 2)
     fail(Status::kFormat, where, ": edges of shape ", shape.to_string(), ", expected ",
          transposed ? "[2, E]" : "[E, 2]",
          shape.num_dims == 2 && shape[transposed ? 1 : 0] == 2 ? "; transpose it" : "");
-  const Tensor ids = is_id_type(pairs.dtype()) ? pairs : to_i64(pairs, where);
   const int64_t count = shape[transposed ? 1 : 0];
-  Tensor sources = Tensor::empty(ids.dtype(), {count});
-  Tensor targets = Tensor::empty(ids.dtype(), {count});
+  const Tensor ids = is_id_type(pairs.dtype()) ? std::move(pairs) : to_i64(pairs, where);
+  const DType type = ids.dtype() == DType::kI64 && !fits_i32(ids, pool) ? DType::kI64 : DType::kI32;
+  Tensor sources = Tensor::empty(type, {count});
+  Tensor targets = Tensor::empty(type, {count});
+  const bool own = ids.owner().use_count() == 1;
   visit_ids(ids, [&](auto values) {
-    using Id = std::remove_const_t<typename decltype(values)::element_type>;
-    Id* from = sources.as<Id>().data();
-    Id* to = targets.as<Id>().data();
-    pool.parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
-      for (int64_t e = begin; e < end; ++e) {
-        from[e] = values[transposed ? e : 2 * e];
-        to[e] = values[transposed ? count + e : 2 * e + 1];
-      }
-    });
+    const auto cut = [&](auto* from, auto* to) {
+      using Id = std::remove_pointer_t<decltype(from)>;
+      pool.parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
+        for (int64_t e = begin; e < end; ++e) {
+          from[e] = static_cast<Id>(values[transposed ? e : 2 * e]);
+          to[e] = static_cast<Id>(values[transposed ? count + e : 2 * e + 1]);
+        }
+        if (!own) return;
+        const auto forget = [&](int64_t first, int64_t last) {
+          base::forget_pages(static_cast<char*>(ids.data()) + first * sizeof(values[0]),
+                             (last - first) * static_cast<int64_t>(sizeof(values[0])));
+        };
+        if (!transposed) return forget(2 * begin, 2 * end);
+        forget(begin, end);
+        forget(count + begin, count + end);
+      });
+    };
+    if (type == DType::kI64)
+      cut(sources.as<int64_t>().data(), targets.as<int64_t>().data());
+    else
+      cut(sources.as<int32_t>().data(), targets.as<int32_t>().data());
   });
   return {std::move(sources), std::move(targets)};
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/cancel.h"
 #include "base/tensor.h"
@@ -21,9 +22,12 @@ class ByteBudget {
   void take(int64_t bytes, std::string_view path);
   // The size of the file at `path`, taken from the budget.
   int64_t take_file(const std::string& path);
+  // The paths of these files.
+  const std::vector<std::string>& files() const { return files_; }
 
  private:
   int64_t left_;
+  std::vector<std::string> files_;
 };
 
 // Every id of an i32 or i64 tensor lies in [0, bound); Error(kRange) "WHERE, row R: node ..., ...".
@@ -31,9 +35,9 @@ class ByteBudget {
 void check_ids(const base::Tensor& ids, int64_t bound, std::string_view where,
                base::ThreadPool& pool, int64_t stride = 1);
 
-// Cuts [E, 2] pairs (`transposed`: [2, E]) into two tensors [E] of the same type; checks type and
-// shape. Other integers are widened to i64.
-std::pair<base::Tensor, base::Tensor> edge_columns(const base::Tensor& pairs, bool transposed,
+// Cuts [E, 2] pairs (`transposed`: [2, E]) into two tensors [E], i32 if all ids fit, else i64;
+// checks type and shape. Pairs that nobody shares are given back while they are read.
+std::pair<base::Tensor, base::Tensor> edge_columns(base::Tensor pairs, bool transposed,
                                                    std::string_view where, base::ThreadPool& pool);
 
 // Dense features as numbers to compute with: floats as they are, integers and bools as f32.

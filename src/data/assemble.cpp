@@ -1,5 +1,7 @@
 #include "data/assemble.h"
 
+#include <atomic>
+
 #include "data/arrays.h"
 #include "data/edge_tensors.h"
 #include "data/graphs.h"
@@ -46,6 +48,23 @@ Labels labels_of(const Found& found, int64_t rows, const char* of) {
   }
 }
 
+int64_t count_loops(const Found& found, base::ThreadPool& pool) {
+  constexpr int64_t kGrain = 1 << 18;
+  std::atomic<int64_t> loops{0};
+  const auto count = [&](auto sources, auto targets) {
+    pool.parallel_for(found.sources.rows(), kGrain, [&](int64_t begin, int64_t end) {
+      int64_t here = 0;
+      for (int64_t e = begin; e < end; ++e) here += sources[e] == targets[e];
+      loops += here;
+    });
+  };
+  if (found.sources.dtype() == base::DType::kI64)
+    count(found.sources.as<const int64_t>(), found.targets.as<const int64_t>());
+  else
+    count(found.sources.as<const int32_t>(), found.targets.as<const int32_t>());
+  return loops;
+}
+
 }  // namespace
 
 DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& context) {
@@ -81,28 +100,32 @@ DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& 
     labels = labels_of(found, rows, of);
     if (!of_graphs) add_column(found.node_columns, "y", labels.values, found.labels_from);
   }
-  parts.topology.push_back(graph::csc_from_coo(found.sources.view(), found.targets.view(),
-                                               num_nodes, num_nodes, context.pool));
+  const bool undirected = options.undirected < 0 ? found.undirected : options.undirected != 0;
+  const bool once = options.undirected < 0 && !undirected && found.drop_repeats;
+  const bool drop_loops = undirected && found.drop_loops;
+  const int64_t listed = found.sources.rows();
+  const int64_t loops = drop_loops ? count_loops(found, context.pool) : 0;
+  // Without edge tensors nothing needs the order of the list, and one pass makes the graph.
+  const bool ordered = !found.edge_columns.empty();
+  graph::CscRules rules;
+  if (!ordered)
+    rules = {.edge_ids = false,
+             .drop_loops = drop_loops,
+             .reverses = undirected,
+             .once = undirected || once};
+  parts.topology.push_back(graph::csc_from_lists(std::move(found.sources), std::move(found.targets),
+                                                 num_nodes, num_nodes, rules, context.pool));
   if (options.check_finite)
     for (const auto& [name, column] : found.edge_columns)
       if (is_edge_input(name))
         check_finite(column, base::text(found.source, ", edge tensor '", name, "'"), context.pool);
-  const int64_t listed = found.sources.rows();
-  found.sources = found.targets = {};
   parts.node_columns.push_back(std::move(found.node_columns));
   parts.edge_columns.push_back(std::move(found.edge_columns));
   graph::GraphRef graph = graph::Graph::create(std::move(parts));
   context.cancel.check("opening a data set");
-
-  const bool undirected = options.undirected < 0 ? found.undirected : options.undirected != 0;
-  int64_t loops = 0;
-  if (undirected && found.drop_loops) {
-    graph = graph::remove_self_loops(*graph, context.pool);
-    loops = listed - graph->num_edges();
-  }
-  if (undirected) graph = graph::to_undirected(*graph, context.pool);
-  const bool once = options.undirected < 0 && !undirected && found.drop_repeats;
-  if (once) graph = graph::coalesce(*graph, context.pool);
+  if (ordered && drop_loops) graph = graph::remove_self_loops(*graph, context.pool);
+  if (ordered && undirected) graph = graph::to_undirected(*graph, context.pool);
+  if (ordered && once) graph = graph::coalesce(*graph, context.pool);
 
   if (found.degree_features) graph = with_degree_features(*graph);
 

@@ -26,15 +26,22 @@ class NumericColumn : public EdgeColumn {
   NumericColumn(std::string title, const char* what) : EdgeColumn(std::move(title)), what_(what) {}
 
   void add(std::string_view field, const TextPlace& place) final {
-    if (!add_number(field, place))
+    if (add_number(field, place))
+      note_number(place);
+    else
       note_odd(field, place);
-    else if (!has_numbers_) {
-      has_numbers_ = true;
-      if (odd_line_ > 0) refuse_odd(place);
-    }
+  }
+  void add_read(const Number& number, const TextPlace& place) final {
+    if (number.whole)
+      add_integer(number.integer, place);
+    else
+      add_real(number, place);
+    note_number(place);
   }
 
  protected:
+  virtual void add_integer(int64_t integer, const TextPlace& place) = 0;
+  virtual void add_real(const Number&, const TextPlace&) {}
   // False for a text that is no number.
   virtual bool add_number(std::string_view field, const TextPlace& place) = 0;
   // Returns whether a row may be empty where others have a number.
@@ -59,6 +66,11 @@ class NumericColumn : public EdgeColumn {
   }
 
  private:
+  void note_number(const TextPlace& place) {
+    if (has_numbers_) return;
+    has_numbers_ = true;
+    if (odd_line_ > 0) refuse_odd(place);
+  }
   void note_odd(std::string_view field, const TextPlace& place) {
     if (may_be_empty() && is_missing_number(field)) {
       if (empty_line_ == 0) empty_line_ = place.line;
@@ -94,7 +106,7 @@ struct DecimalReader {
     const size_t comma = field.find(',');
     if (comma == field.npos) {
       const auto value = io::parse_double(field);
-      if (value && field.find('.') != field.npos) note(point_line, place);
+      if (value && field.find('.') != field.npos) note_point(place);
       return value;
     }
     std::string with_point(field);
@@ -106,6 +118,7 @@ struct DecimalReader {
                       field.find_first_not_of("0123456789", comma + 1) == field.npos;
     return value;
   }
+  void note_point(const TextPlace& place) { note(point_line, place); }
 
  private:
   void note(int64_t& line, const TextPlace& place) {
@@ -138,6 +151,12 @@ class WeightColumn : public NumericColumn {
  public:
   explicit WeightColumn(std::string title) : NumericColumn(std::move(title), "weight") {}
 
+  // NetworkX's functions take an edge without a weight for one of weight 1.
+  void add_missing(int64_t count, const TextPlace& place) override {
+    if (missing_ == 0 && count > 0) missing_line_ = place.line;
+    missing_ += count;
+    for (int64_t i = 0; i < count; ++i) values_.push(int64_t{1});
+  }
   void finish(Found& found, EdgeNotes& notes) override {
     if (left_out_as_text(notes)) return;
     if (found.edge_columns.contains("weight")) return notes.left_out.push_back(title_);
@@ -150,18 +169,31 @@ class WeightColumn : public NumericColumn {
           "column ", title_, ": commas before three digits, as in line ", decimal_.comma_line,
           ", are taken for decimal commas; numbers have no commas "
           "between thousands"));
+    if (missing_ > 0)
+      notes.warnings.push_back(base::text(missing_, " edges have no ", title_,
+                                          ", the first in line ", missing_line_,
+                                          ", and get 1, as in NetworkX"));
     if (rounded_line_ > 0)
       notes.warnings.push_back(base::text("column ", title_, ": integers such as that in line ",
                                           rounded_line_, " are rounded to 32-bit floats"));
     found.edge_columns.emplace("weight", values_.take_f32({rows}));
   }
+  Numbers takes() const override { return Numbers::kAll; }
 
  protected:
+  void add_integer(int64_t integer, const TextPlace& place) override {
+    if (rounded_line_ == 0 && !exact_as_float(integer)) rounded_line_ = place.line;
+    range_.add(static_cast<double>(integer));
+    values_.push(integer);
+  }
+  void add_real(const Number& number, const TextPlace& place) override {
+    if (number.has_point) decimal_.note_point(place);
+    range_.add(number.real);
+    values_.push(number.real);
+  }
   bool add_number(std::string_view field, const TextPlace& place) override {
     if (const auto integer = io::parse_int(field)) {
-      if (rounded_line_ == 0 && !exact_as_float(*integer)) rounded_line_ = place.line;
-      range_.add(static_cast<double>(*integer));
-      values_.push(*integer);
+      add_integer(*integer, place);
       return true;
     }
     const auto weight = decimal_.read(field, place);
@@ -182,6 +214,7 @@ class WeightColumn : public NumericColumn {
 
  private:
   DecimalReader decimal_;
+  int64_t missing_ = 0, missing_line_ = 0;
 };
 
 // Integers of 64 bits, also written as 1.0, as by pandas if the column once had gaps. Others would
@@ -203,8 +236,14 @@ class IntegerColumn : public NumericColumn {
     const int64_t rows = values_.size();
     found.edge_columns.emplace(tensor_, values_.take_i64({rows}));
   }
+  Numbers takes() const override { return Numbers::kIntegers; }
 
  protected:
+  void add_integer(int64_t integer, const TextPlace&) override {
+    if (broken_line_ > 0) return;
+    values_.push(integer);
+    note_integer(integer);
+  }
   bool add_number(std::string_view field, const TextPlace& place) override {
     const auto integer = io::parse_whole(field);
     const auto number = integer ? std::nullopt : io::parse_double(field);
@@ -213,10 +252,7 @@ class IntegerColumn : public NumericColumn {
       broken_line_ = place.line;
       values_ = {};
     }
-    if (broken_line_ == 0) {
-      values_.push(*integer);
-      note_integer(*integer);
-    }
+    if (integer) add_integer(*integer, place);
     return true;
   }
   bool may_be_empty() const override { return true; }

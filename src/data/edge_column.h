@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "data/assemble.h"
+#include "data/number_lines.h"
 #include "data/numbers.h"
 #include "data/table_header.h"
 
@@ -37,6 +38,14 @@ class EdgeColumn {
   virtual ~EdgeColumn() = default;
   // The field of the next edge; empty where there is none.
   virtual void add(std::string_view field, const TextPlace& place) = 0;
+  // So many edges of a list of NetworkX lack the attribute.
+  virtual void add_missing(int64_t count, const TextPlace& place) {
+    if (count > 0) add({}, place);
+  }
+  // The numbers that add_read() takes in place of their fields.
+  enum class Numbers { kNone, kIntegers, kAll };
+  virtual Numbers takes() const { return Numbers::kNone; }
+  virtual void add_read(const Number&, const TextPlace&) {}
   virtual void finish(Found& found, EdgeNotes& notes) = 0;
 
  protected:

@@ -1,16 +1,18 @@
 #include "data/edge_list.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <tuple>
 
+#include "data/edge_hints.h"
 #include "data/edge_records.h"
 #include "data/edge_values.h"
 #include "data/first_line.h"
 #include "data/missing_number.h"
 #include "data/node_keys.h"
+#include "data/number_lines.h"
 #include "data/numbers.h"
 #include "data/table_header.h"
 #include "io/bytes.h"
@@ -24,15 +26,8 @@ using Fields = std::span<const std::string_view>;
 
 constexpr size_t kMostNamed = 12;  // columns in one text
 // Columns of a list of edges that names none of them; a wider table is one of features.
-constexpr size_t kMostUnnamed = 16;
+constexpr int64_t kMostUnnamed = 4;
 constexpr size_t kShownOfLine = 40;  // characters
-
-// True if a field might be meant as a number in any notation: 1, "1", +1, 0x1, .5, 1st. The
-// first line is passed over as a header only when none is, so that no edge is lost.
-bool begins_like_number(std::string_view field) {
-  const size_t begin = field.find_first_not_of(" \t\"'+-.");
-  return begin != field.npos && field[begin] >= '0' && field[begin] <= '9';
-}
 
 // Index pointers of eight bytes a node may take twice the text and a mebibyte.
 int64_t most_nodes(int64_t bytes) { return bytes / 4 + (int64_t{1} << 17); }
@@ -70,8 +65,11 @@ class EdgeParser {
     records_.skip(options_.header);
     if (is_counted() && records_.next()) take_counts();
     if (records_.next() && begin()) {
-      do add_edge();
-      while (records_.next());
+      do {
+        add_edge();
+        if (records_.place().line >= blocks_from_line_) add_blocks();
+      } while (records_.next());
+      blocks_.reset();
     }
     return finish();
   }
@@ -98,10 +96,16 @@ class EdgeParser {
   bool begin() {
     const bool may_have_header = options_.header < 0 && !is_counted();
     if (may_have_header && take_separator_line() && !records_.next()) return false;
+    if (may_have_header) take_lines_before_header();
     if (separator_ == 0) separator_ = choose_separator(records_.line(), source_, target_);
-    if (may_have_header && take_header()) {
+    if (!header_.empty()) {  // read already: one name a line
+    } else if (may_have_header && take_header()) {
       if (!records_.next()) return false;
       if (options_.separator.empty()) compare_with_header();
+      if (is_line_of_units(records_.cut(separator_))) {
+        warn(base::text(records_.where(), ": is passed over, for it has all columns in brackets"));
+        if (!records_.next()) return false;
+      }
     } else if (may_have_header) {
       take_header_in_comment();
     }
@@ -114,6 +118,8 @@ class EdgeParser {
     const Fields fields = records_.cut(separator_);
     if (header_.empty() && named_ends() && is_list_of_neighbors(fields[source_]))
       refuse_neighbors(fields[source_]);
+    if (header_.empty() && named_ends() && options_.format.empty())
+      refuse_marks(fields, records_.place());
     first_line_ = records_.place().line;
     first_text_ = io::printable(records_.line(), kShownOfLine);
     first_is_integers_ = io::parse_int(fields[source_]) && io::parse_int(fields[target_]);
@@ -131,6 +137,7 @@ class EdgeParser {
     refuse_matrix_with_names();
     if (is_header(records_.cut(separator_))) return true;
     header_.clear();
+    header_line_.clear();
     return false;
   }
 
@@ -171,17 +178,59 @@ class EdgeParser {
     if (ends && named_ends()) std::tie(source_, target_) = std::tie(ends->source, ends->target);
   }
 
-  // "sep=;", as spreadsheets write it, in any case and in quotes.
+  // A title, names of columns below each other, or of groups of columns above them. Each such line
+  // would be an edge of names, or none.
+  void take_lines_before_header() {
+    constexpr size_t kMost = 64;
+    std::vector<std::string> words;
+    const int64_t first = records_.place().line;
+    while (words.size() < kMost && is_one_word(records_.line()) && records_.peek()) {
+      words.emplace_back(io::trim_blanks(records_.line()));
+      records_.next();
+    }
+    const auto title = [&](std::string_view why) {
+      warn(base::text(records_.name(), ", line ", first, ": is passed over, for ", why));
+    };
+    if (words.size() == 1) return title("it has one word");
+    if (!words.empty()) {
+      const char separator =
+          separator_ ? separator_ : choose_separator(records_.line(), source_, target_);
+      if (records_.cut(separator).size() != words.size())
+        fail(Status::kFormat, records_.where(), ": ", records_.cut(separator).size(),
+             " columns after ", words.size(),
+             " lines of one word each, expected as many if these "
+             "are their names; header_lines = ",
+             records_.place().line - 1, " passes over them");
+      header_ = std::move(words);
+      take_ends(find_ends(std::vector<std::string_view>(header_.begin(), header_.end())));
+      return warn(base::text(records_.name(), ": the names of the columns stand in lines ", first,
+                             " to ", records_.place().line - 1));
+    }
+    if (above_header()) {
+      records_.next();
+      title("names of columns follow");
+    }
+  }
+  // True if the next line, and not this one, surely names the ends.
+  bool above_header() {
+    const char separator =
+        separator_ ? separator_ : choose_separator(records_.line(), source_, target_);
+    if (std::ranges::any_of(records_.cut(separator), begins_like_number)) return false;
+    const auto following = records_.peek();
+    if (!following) return false;
+    const auto names_ends = [&](std::string_view line) {
+      io::FieldCutter cutter(EdgeRecords::kMostFields);
+      cutter.cut(line, separator_ ? separator_ : choose_separator(line, source_, target_));
+      const auto ends = find_ends(cutter.fields());
+      return ends && ends->sure;
+    };
+    return names_ends(*following) && !names_ends(records_.line());
+  }
+
   bool take_separator_line() {
-    std::string_view line = records_.line();
-    while (line.size() > 5 && line.ends_with(' ')) line.remove_suffix(1);
-    if (line.size() == 7 && line.starts_with('"') && line.ends_with('"')) line = line.substr(1, 5);
-    if (line.size() != 5 || line[3] != '=') return false;
-    std::string word(line.substr(0, 3));
-    for (char& c : word) c = static_cast<char>(c | 0x20);  // lower case
-    if (word != "sep") return false;
-    if (separator_ == 0) separator_ = line[4];
-    return true;
+    const char said = separator_line(records_.line());
+    if (said != 0 && separator_ == 0) separator_ = said;
+    return said != 0;
   }
 
   bool is_header(Fields fields) {
@@ -242,7 +291,7 @@ class EdgeParser {
       return true;
     for (size_t i = 0; i < next.size() && next.size() == header_.size(); ++i)
       if (i != source_ && i != target_ && !header_[i].empty() && !begins_like_number(header_[i]) &&
-          io::parse_double(next[i]))
+          reads_as_number(next[i]))
         return true;
     return false;
   }
@@ -261,9 +310,9 @@ class EdgeParser {
     const size_t needed = std::max(source_, target_) + 1;
     if (columns_ < needed)
       fail(Status::kFormat, records_.where(), ": ", columns_, " columns, expected at least ",
-           needed);
+           needed, hint_of_separator(records_.line()));
     if (header_says_ends_ && header_.size() != columns_) check_length_of_header();
-    if (header_.empty()) check_width();
+    if (header_.empty()) check_width(fields);
     const bool may_be_triple =
         header_.empty() && columns_ == 3 && named_ends() && !reads_as_number(fields[target_]);
     is_triple_ = may_be_triple && !reads_as_number(fields[2]);
@@ -297,7 +346,8 @@ class EdgeParser {
 
   // A header of users and items may end with one name for all features, as in JODIE's tables.
   void check_length_of_header() {
-    if (!two_kinds_ || header_.size() + 1 >= columns_)
+    const bool of_list = header_.back().find("list") != header_.back().npos;
+    if (!two_kinds_ || header_.size() + !of_list >= columns_)
       fail(Status::kFormat, records_.where(), ": ", columns_, " columns, expected ", header_.size(),
            " as in the header");
     warn(base::text(records_.name(), ": the header has ", header_.size(), " names for ", columns_,
@@ -329,13 +379,13 @@ class EdgeParser {
   }
 
   // A table of features has no ends, whatever its first two columns hold.
-  void check_width() const {
-    if (columns_ <= kMostUnnamed || options_.header >= 0 || !options_.format.empty() ||
-        !named_ends())
+  void check_width(Fields fields) const {
+    const int64_t filled = std::ranges::count_if(fields, [](auto field) { return !field.empty(); });
+    if (filled <= kMostUnnamed || options_.header >= 0 || !options_.format.empty() || !named_ends())
       return;
-    fail(Status::kFormat, records_.where(), ": ", columns_,
-         " columns without names, as in a table of features; the format edges takes the first two "
-         "for the ends of edges");
+    fail(Status::kFormat, records_.where(), ": ", filled,
+         " columns without names, as in a table of features or a list of neighbors; format = edges "
+         "takes the first two for the ends of edges, source_column and target_column others");
   }
 
   // True for "0", "1", ..., the names that a program gives to columns without names.
@@ -345,22 +395,20 @@ class EdgeParser {
 
   // The first two that may be numbers count, or the first of all.
   void begin_unnamed(Fields fields, const std::vector<size_t>& columns) {
-    const auto is_text = [&](size_t i) {
-      return !fields[i].empty() && !reads_as_number(fields[i]);
+    const auto is_missing = [&](size_t i) {
+      return fields[i].empty() || is_missing_number(fields[i]);
     };
+    const auto is_text = [&](size_t i) { return !is_missing(i) && !reads_as_number(fields[i]); };
     const bool all_text = std::all_of(columns.begin(), columns.end(), is_text);
     size_t position = 0;
-    for (const size_t i : columns)
-      if (is_text(i) && !(all_text && i == columns.front()))
+    for (const size_t i : columns) {
+      if (is_text(i) && !(all_text && i == columns.front())) {
         values_.leave_out(i);
-      else
-        values_.add_unnamed(i, position++);
-  }
-
-  static bool reads_as_number(std::string_view field) {
-    std::string with_point(field);
-    std::replace(with_point.begin(), with_point.end(), ',', '.');
-    return io::parse_double(with_point).has_value();
+        continue;
+      }
+      values_.add_unnamed(i, position);
+      position += position > 0 || !is_missing(i);  // an empty column does not stand for the weight
+    }
   }
 
   // A header that does not name the ends.
@@ -377,21 +425,24 @@ class EdgeParser {
            ", the first or the last of which has none; say source_column, target_column and "
            "header_lines");
     if (header_.size() < columns_) warn(found + ", and is taken for the names of the first");
+    if (!named_ends()) return;
     const std::string names =
         base::text(in_quotes(header_[source_]), " and ", in_quotes(header_[target_]));
-    if (named_ends() && (is_no_end(header_[source_]) || is_no_end(header_[target_])))
-      fail(Status::kFormat, records_.name(), ": the columns ", names,
-           " of the header are no ends of edges, and no others are known as such; say "
-           "source_column, target_column and header_lines");
-    if (named_ends())
-      warn(base::text(records_.name(),
-                      ": the header does not say which columns are the ends of "
-                      "edges; taken are ",
-                      names, "; source_column and target_column choose others"));
+    if (options_.format.empty() && !may_be_ends(header_[source_], header_[target_], columns_))
+      fail(Status::kFormat, records_.name(), ": the header does not say that ", names,
+           " are ends of edges; format = edges takes the first two columns for them, "
+           "source_column and target_column others");
+    warn(base::text(records_.name(),
+                    ": the header does not say which columns are the ends of edges; taken are ",
+                    names, "; source_column and target_column choose others"));
   }
 
   void add_edge() {
     const Fields fields = records_.cut(separator_);
+    if (records_.line() == header_line_) {  // tables that were put together keep that of each
+      if (second_headers_++ == 0) second_header_line_ = records_.place().line;
+      return;
+    }
     if (fields.size() != columns_) refuse_columns(fields.size());
     sources_.push(node(fields[source_], "source"));
     targets_.push(node(fields[target_], "target"));
@@ -402,24 +453,54 @@ class EdgeParser {
     values_.add(fields, records_.attributes(), records_.place());
   }
 
-  // "0: 1 4", "0 [1, 4]": a node before its neighbors.
-  static bool is_list_of_neighbors(std::string_view field) {
-    const size_t end = std::min(field.find_first_not_of("0123456789"), field.size());
-    const std::string_view rest = field.substr(end);
-    return end > 0 && (rest == ":" || rest.starts_with(": ") || rest.find('[') != rest.npos);
+  // Adds the edges of the lines that follow and are plain.
+  void add_blocks() {
+    CountedLines* following = records_.following();
+    if (!following) return;
+    const auto values = values_.number_columns();
+    blocks_from_line_ = std::numeric_limits<int64_t>::max();
+    const bool named = header_.size() != columns_ || !io::parse_int(header_[source_]);
+    if (!values || !named || std::string_view("\t,;| ").find(separator_) > 4) return;
+    NumberShape shape{.separator = separator_,
+                      .columns = columns_,
+                      .source = source_,
+                      .target = target_,
+                      .least = base_,
+                      .wide = options_.relabel || sources_.wide() || targets_.wide(),
+                      .zeros = !options_.relabel,
+                      .values = *values};
+    if (shape.wide) shape.most = std::numeric_limits<int64_t>::max();
+    if (options_.num_nodes >= 0) shape.most = std::min(shape.most, options_.num_nodes + base_ - 1);
+    if (!blocks_) blocks_.emplace(*following, reading_);
+    const int64_t others = blocks_->take(shape, [&](const NumberBlock& block) {
+      add_block(block, following->line_number() + 1);
+      return true;
+    });
+    blocks_from_line_ = following->line_number() + others;
+  }
+
+  void add_block(const NumberBlock& block, int64_t first_line) {
+    if (options_.relabel) {
+      for (int64_t i = 0; i < block.lines; ++i) {
+        sources_.push(keys_.number(block.wide_sources[i]));
+        targets_.push(keys_.number(block.wide_targets[i]));
+      }
+    } else {
+      sources_.append(block.sources.span()), sources_.append(block.wide_sources.span());
+      targets_.append(block.targets.span()), targets_.append(block.wide_targets.span());
+      smallest_ = std::min(smallest_, block.smallest);
+      if (block.largest > largest_)
+        largest_ = block.largest, largest_line_ = first_line + block.largest_line;
+    }
+    sign_between_ends_.clear();
+    const int64_t width = block.numbers.size() / block.lines;
+    for (int64_t i = 0; i < block.lines; ++i)
+      values_.add_read(block.numbers.data() + i * width, {records_.name(), first_line + i});
   }
 
   [[noreturn]] void refuse_neighbors(std::string_view field) const {
     fail(Status::kUnsupported, records_.where(), ": \"", io::printable(field),
          "\", as in an adjacency list, which is not read; write an edge a line");
-  }
-
-  // "->", "--", "&": signs of ASCII without a letter or digit.
-  static bool is_sign(std::string_view field) {
-    return std::ranges::all_of(field, [](char c) {
-      return c > ' ' && c < 0x7f && !(c >= '0' && c <= '9') &&
-             !((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-    });
   }
 
   [[noreturn]] void refuse_columns(size_t found) const {
@@ -474,6 +555,7 @@ class EdgeParser {
          : whole    ? "; write ids without a decimal point, as numpy.savetxt(fmt=\"%d\") does"
          : fraction ? "; if it is a name, relabel = 1 numbers names"
          : field.starts_with('\'') ? "; quotes of fields have to be double ones"
+         : !name && !number        ? "; remove the brackets"
          : !name                   ? ""
          : is_sign(field) && columns_ > 3
              ? "; if it is a sign between two ends, target_column chooses the column after it"
@@ -511,7 +593,6 @@ class EdgeParser {
       fail(Status::kFormat, where, ", line ", records_.lone_mark_line(),
            ": # stands alone after other lines, as it parts nodes from edges in the Trivial Graph "
            "Format, which is not read; the format edges takes it for a comment");
-    refuse_flags();
     doubt_first_line();
     doubt_first_column();
     doubt_sign_between_ends();
@@ -521,8 +602,8 @@ class EdgeParser {
     found.undirected = false;
     set_num_nodes(found);
     const bool wide = sources_.wide() || targets_.wide();
-    found.sources = sources_.take(wide);
-    found.targets = targets_.take(wide);
+    found.sources = sources_.take(wide, reading_.context.pool);
+    found.targets = targets_.take(wide, reading_.context.pool);
     EdgeNotes notes;
     values_.finish(found, notes);
     log_notes(std::move(notes), found.sources.rows());
@@ -568,8 +649,11 @@ class EdgeParser {
                              "\" is taken for an edge, but may be what pandas calls columns that "
                              "have no names; header_lines = 1 passes over it"));
     const bool names = options_.relabel && may_name_columns(sources_, targets_);
-    const bool counts = !options_.relabel && (may_count(sources_, targets_) ||
-                                              may_count_entries(sources_, targets_, first_third_));
+    // A larger id in another line leaves no number that could count the nodes.
+    const bool counts =
+        !options_.relabel && sources_.size() > 0 &&
+        largest_ <= std::max(sources_.at(0), targets_.at(0)) &&
+        (may_count(sources_, targets_) || may_count_entries(sources_, targets_, first_third_));
     if (!names && !counts) return;
     warn(base::text(TextPlace{records_.name(), first_line_}.where(), ": \"", first_text_,
                     "\" is taken for an edge, but ",
@@ -580,18 +664,6 @@ class EdgeParser {
                                          : "may be the names of columns, for they stand in no "
                                            "other line",
                     "; header_lines = 1 passes over it"));
-  }
-
-  // Refuses a table of features, as check_width(), but by its values.
-  void refuse_flags() const {
-    constexpr size_t kFewest = 5;  // columns
-    if (!header_.empty() || columns_ < kFewest || options_.header >= 0 ||
-        !options_.format.empty() || options_.relabel || !named_ends() ||
-        !may_be_flags(sources_, targets_))
-      return;
-    fail(Status::kFormat, records_.name(), ": ", columns_,
-         " columns without names, of which the first has no number twice and the second only 0 "
-         "and 1, as in a table of features; the format edges takes the two for the ends of edges");
   }
 
   // "0 -> 1": the same sign in the place of every target.
@@ -606,21 +678,21 @@ class EdgeParser {
     if (header_says_ends_ || options_.relabel || !named_ends() ||
         !may_number_lines(sources_, targets_))
       return;
-    warn(base::text(
+    const std::string found = base::text(
         records_.name(),
-        ": the first column numbers the lines, as an index does, and numbers of nodes "
-        "beside their labels or neighbors; it is taken for the sources",
-        columns_ > 2 ? "; source_column = 1 and target_column = 2 take the next two" : ""));
+        ": the first column numbers the lines, as an index does, and numbers of nodes beside their "
+        "labels or neighbors");
+    if (columns_ > 2 && options_.format.empty())
+      fail(Status::kFormat, found,
+           "; source_column = 1 and target_column = 2 take the next two, format = edges takes the "
+           "first two");
+    warn(found + "; it is taken for the sources");
   }
 
   // Nodes that no edge has, where nobody said how many nodes there are.
   void note_nodes(int64_t num_nodes) {
-    std::vector<uint64_t> seen(num_nodes / 64 + 1);
-    const auto mark = [&](int64_t id) { seen[id / 64] |= uint64_t{1} << id % 64; };
-    sources_.for_each(mark);
-    targets_.for_each(mark);
-    int64_t without = num_nodes;
-    for (const uint64_t word : seen) without -= std::popcount(word);
+    const int64_t without =
+        num_nodes - count_different(sources_, targets_, num_nodes, reading_.context.pool);
     const std::string& where = records_.name();
     if (smallest_ > 0 && base_ == 0)
       warn(base::text(where, ": ids count from ", smallest_, ", so that node 0 has no edge",
@@ -635,8 +707,9 @@ class EdgeParser {
     const std::string& where = records_.name();
     if (columns_ > 0) {
       std::string note = base::text(where, ": separator ",
-                                    separator_ == '\t'  ? "tab"
-                                    : separator_ == ' ' ? "blanks"
+                                    records_.has_double_colons() ? "\"::\""
+                                    : separator_ == '\t'         ? "tab"
+                                    : separator_ == ' '          ? "blanks"
                                                         : std::string{'"', separator_, '"'},
                                     ", ends in columns ", source_, " and ", target_);
       if (!header_.empty()) note += ", a header names the columns";
@@ -644,6 +717,15 @@ class EdgeParser {
       reading_.context.log.add(base::LogLevel::kInfo, std::move(note));
     }
     for (const std::string& warning : notes.warnings) warn(base::text(where, ": ", warning));
+    if (second_headers_ > 0)
+      warn(base::text(where, ": the header stands again in line ", second_header_line_,
+                      second_headers_ > 1 ? base::text(" and ", second_headers_ - 1, " more") : "",
+                      ", and is passed over there"));
+    if (records_.has_double_colons() && header_.empty())
+      warn(base::text(where,
+                      ": \"::\" separates columns, as in MovieLens, whose ends are users and "
+                      "movies, but equal ids are taken for one node; add the number of the former "
+                      "to the ids of the latter"));
     if (options_.relabel && is_triple_ && !notes.left_out.empty())
       warn(base::text(where,
                       ": has three columns of names, as triples of subject, relation and object "
@@ -681,7 +763,8 @@ class EdgeParser {
   int64_t first_third_ = -1;           // the last number of a first line of three
   bool is_numbered_triple_ = false;    // a name between two integers
   bool is_triple_ = false;             // three columns, the last two of which are names
-  std::string header_line_;
+  std::string header_line_;            // the header, if it is a line
+  int64_t second_headers_ = 0, second_header_line_ = 0;
   std::vector<std::string> header_;  // names of columns; empty: none
   bool header_says_ends_ = false;
   bool header_is_sure_ = false;  // nobody would give these names to two nodes
@@ -690,6 +773,8 @@ class EdgeParser {
   EdgeValues values_;
   NodeKeys keys_;
   IdColumn sources_, targets_;
+  std::optional<NumberLines> blocks_;
+  int64_t blocks_from_line_ = 0;   // lines before this one are read one by one
   std::string sign_between_ends_;  // the target of all lines so far, if it is a sign
   int64_t base_ = 0;               // the smallest id
   int64_t counted_nodes_ = -1;

@@ -13,6 +13,8 @@ using base::Status;
 
 namespace {
 
+constexpr std::string_view kDoubleColon = "::";  // the separator of MovieLens
+
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 // True if runs of blanks and tabs cut a line that holds both as tabs alone do.
@@ -20,6 +22,19 @@ bool blanks_separate(std::string_view line, const std::vector<std::string_view>&
   if (line.find(' ') == line.npos) return false;
   io::FieldCutter cutter(EdgeRecords::kMostFields);
   return cutter.cut(line, ' ') == io::FieldCutter::Result::kWhole && cutter.fields() == by_tabs;
+}
+
+// True for "1::1193::5": fields without other separators, none of which is empty.
+bool is_cut_by_double_colons(std::string_view line) {
+  if (line.find_first_of(" \t,;|") != line.npos) return false;
+  size_t begin = 0, end = line.find(kDoubleColon);
+  if (end == line.npos) return false;
+  while (end != line.npos) {
+    if (end == begin) return false;
+    begin = end + kDoubleColon.size();
+    end = line.find(kDoubleColon, begin);
+  }
+  return begin < line.size();
 }
 
 // Returns the position of the blanks before the first mark of a comment with blanks around it; a
@@ -46,6 +61,25 @@ std::string_view before_comment(std::string_view line, char separator) {
   return last != line.npos && io::parse_double(before.substr(last + 1)) ? before : line;
 }
 
+// True if a field besides the ends has a comma, and each comma is the point of a number: 1,5, and
+// 1.234,5 too.
+bool has_decimal_commas(const std::vector<std::string_view>& fields, size_t source, size_t target) {
+  constexpr std::string_view kDigits = "0123456789";
+  bool any = false;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const std::string_view field = fields[i];
+    const size_t comma = field.find(',');
+    if (comma == field.npos) continue;
+    any = true;
+    if (i == source || i == target || comma == 0 || comma + 1 == field.size() ||
+        kDigits.find(field[comma - 1]) == field.npos ||
+        kDigits.find(field[comma + 1]) == field.npos ||
+        field.find_first_not_of("0123456789+-.,eE") != field.npos)
+      return false;
+  }
+  return any;
+}
+
 // True if no quoted field has been cut in two.
 bool has_whole_quotes(const std::vector<std::string_view>& fields) {
   return std::none_of(fields.begin(), fields.end(), [](std::string_view field) {
@@ -67,10 +101,17 @@ char choose_separator(std::string_view line, size_t source, size_t target) {
         io::parse_int(fields[target]))
       return candidate;
     if (named == 0 && find_ends(fields)) named = candidate;
-    if (clean == 0 && fields.size() > std::max(source, target) && has_whole_quotes(fields))
+    if (fields.size() <= std::max(source, target) || !has_whole_quotes(fields)) continue;
+    if (clean == 0 || (clean == ',' && has_decimal_commas(fields, source, target)))
       clean = candidate;
   }
   return named != 0 ? named : clean != 0 ? clean : io::guess_separator(line);
+}
+
+bool reads_as_number(std::string_view field) {
+  std::string with_point(field);
+  std::ranges::replace(with_point, ',', '.');
+  return io::parse_double(with_point).has_value();
 }
 
 std::optional<char> common_separator(std::string_view header, std::string_view line,
@@ -94,6 +135,14 @@ void EdgeRecords::skip(int64_t count) {
     if (!lines_.next(line)) return;
 }
 
+void EdgeRecords::cut_at_tabs(std::string_view& line) {
+  with_tabs_ = line;
+  for (size_t at = with_tabs_.find(kDoubleColon); at != with_tabs_.npos;
+       at = with_tabs_.find(kDoubleColon, at + 1))
+    with_tabs_.replace(at, kDoubleColon.size(), "\t");
+  line = with_tabs_;
+}
+
 bool EdgeRecords::read(std::string_view& line) {
   constexpr size_t kMostOfComment = 4096, kMostComments = 32;
   while (lines_.next(line)) {
@@ -104,6 +153,8 @@ bool EdgeRecords::read(std::string_view& line) {
       if (begun_ && lone_mark_line_ == 0 && io::trim_blanks(line) == "#")
         lone_mark_line_ = lines_.line_number();
     } else if (!io::trim_blanks(line).empty()) {
+      if (!begun_) double_colons_ = may_guess_ && is_cut_by_double_colons(line);
+      if (double_colons_) cut_at_tabs(line);
       begun_ = true;
       return true;
     }

@@ -29,6 +29,9 @@ char choose_separator(std::string_view line, size_t source, size_t target);
 std::optional<char> common_separator(std::string_view header, std::string_view line,
                                      char preferred);
 
+// Returns whether a field is a number, also with a decimal comma.
+bool reads_as_number(std::string_view field);
+
 class EdgeRecords {
  public:
   static constexpr size_t kMostFields = 4096;
@@ -36,7 +39,10 @@ class EdgeRecords {
   static constexpr int64_t kMostLines = 1024;
 
   EdgeRecords(std::unique_ptr<io::ByteSource> source, Reading& reading)
-      : lines_(std::move(source), reading, kMostBytesOfEdge) {}
+      : lines_(std::move(source), reading, kMostBytesOfEdge),
+        may_guess_(reading.options.separator.empty()) {}
+  // True if "::" separates the fields of the first record. Lines then have tabs in its place.
+  bool has_double_colons() const { return double_colons_; }
   // Passes over lines of any kind.
   void skip(int64_t count);
   // Goes on to the next line that is neither blank nor a comment; false at the end.
@@ -51,6 +57,9 @@ class EdgeRecords {
   // "{...}" at the end of the line that was cut last; empty where there is none.
   std::string_view attributes() const { return attributes_; }
 
+  // The lines after this one, for NumberLines; null while the next has been read already.
+  CountedLines* following() { return peeked_ ? nullptr : &lines_; }
+
   TextPlace place() const { return {lines_.name(), number_}; }
   std::string where() const { return place().where(); }
   const std::string& name() const { return lines_.name(); }
@@ -64,8 +73,12 @@ class EdgeRecords {
 
  private:
   bool read(std::string_view& line);
+  void cut_at_tabs(std::string_view& line);
 
   CountedLines lines_;
+  const bool may_guess_;  // the separator
+  bool double_colons_ = false;
+  std::string with_tabs_;
   EdgeComments comments_;
   std::deque<std::string> comments_before_;
   bool begun_ = false;  // a record has been read

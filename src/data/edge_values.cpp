@@ -41,6 +41,17 @@ void EdgeValues::add(std::span<const std::string_view> fields, std::string_view 
   if (rows_++ == 0) first_line_ = place.line;
 }
 
+std::optional<std::vector<NumberShape::Value>> EdgeValues::number_columns() const {
+  if (!attributes_.empty()) return std::nullopt;
+  std::vector<NumberShape::Value> taken;
+  for (const Column& column : columns_) {
+    const auto numbers = column.values->takes();
+    if (numbers == EdgeColumn::Numbers::kNone) return std::nullopt;
+    taken.push_back({column.at, numbers == EdgeColumn::Numbers::kAll});
+  }
+  return taken;
+}
+
 void EdgeValues::finish(Found& found, EdgeNotes& notes) {
   for (std::string& title : left_out_) notes.left_out.push_back(std::move(title));
   // Attributes have names, so they go before columns that have none.
@@ -62,7 +73,7 @@ void EdgeValues::add_attributes(std::string_view text, const TextPlace& place) {
     if (attribute.values) attribute.values->add(value, place);
   }
   for (Attribute& attribute : attributes_) {
-    if (attribute.values && attribute.rows <= rows_) attribute.values->add({}, place);
+    if (attribute.values && attribute.rows <= rows_) attribute.values->add_missing(1, place);
     attribute.rows = rows_ + 1;
   }
 }
@@ -83,7 +94,7 @@ EdgeValues::Attribute& EdgeValues::attribute_of(std::string_view name, const Tex
     return made;
   }
   roles_.push_back(role);
-  if (rows_ > 0) made.values->add({}, TextPlace{place.file, first_line_});
+  made.values->add_missing(rows_, TextPlace{place.file, first_line_});
   return made;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,13 @@ class EdgeValues {
   // The row of the next edge; `attributes` is "{...}" or empty. Error(kFormat) naming `place`.
   void add(std::span<const std::string_view> fields, std::string_view attributes,
            const TextPlace& place);
+  // The columns whose fields add(const Number*) takes, in their order; nullopt where rows have
+  // other fields too, or attributes.
+  std::optional<std::vector<NumberShape::Value>> number_columns() const;
+  void add_read(const Number* numbers, const TextPlace& place) {
+    for (const Column& column : columns_) column.values->add_read(*numbers++, place);
+    if (rows_++ == 0) first_line_ = place.line;
+  }
   void finish(Found& found, EdgeNotes& notes);
 
  private:

@@ -60,9 +60,10 @@ bool repeats_first(const IdColumn& sources, const IdColumn& targets) {
 }
 
 bool may_count_entries(const IdColumn& sources, const IdColumn& targets, int64_t third) {
+  if (sources.size() < 2 || third != sources.size() - 1) return false;
   const Ends source = look_at(sources), target = look_at(targets);
-  return sources.size() > 1 && third == sources.size() - 1 && source.least >= 1 &&
-         target.least >= 1 && source.most <= source.first && target.most <= target.first;
+  return source.least >= 1 && target.least >= 1 && source.most <= source.first &&
+         target.most <= target.first;
 }
 
 bool may_number_lines(const IdColumn& sources, const IdColumn& targets) {
@@ -76,16 +77,6 @@ bool may_number_lines(const IdColumn& sources, const IdColumn& targets) {
     along += step == 1 || step == -1;
   }
   return 2 * along < count;
-}
-
-bool may_be_flags(const IdColumn& sources, const IdColumn& targets) {
-  const Ends target = look_at(targets);
-  if (targets.size() < 2 || std::max(target.first, target.most) > 1) return false;
-  std::vector<int64_t> sorted;
-  sorted.reserve(static_cast<size_t>(sources.size()));
-  sources.for_each([&](int64_t id) { sorted.push_back(id); });
-  std::ranges::sort(sorted);
-  return std::ranges::adjacent_find(sorted) == sorted.end();
 }
 
 }  // namespace gnnmg::data

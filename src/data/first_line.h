@@ -26,7 +26,4 @@ bool may_count_entries(const IdColumn& sources, const IdColumn& targets, int64_t
 // beside its label; not along a path, whose edges join neighbors.
 bool may_number_lines(const IdColumn& sources, const IdColumn& targets);
 
-// True if the targets are only 0 and 1 and no source occurs twice, as in a table of features.
-bool may_be_flags(const IdColumn& sources, const IdColumn& targets);
-
 }  // namespace gnnmg::data

@@ -9,7 +9,6 @@
 #include "data/lines.h"
 #include "data/numbers.h"
 #include "data/split_files.h"
-#include "data/unused.h"
 #include "io/bytes.h"
 #include "io/fields.h"
 
@@ -233,12 +232,6 @@ void take_edges(std::unique_ptr<io::ByteSource> source, Reading& reading, Found&
   found.edge_columns = std::move(list.edge_columns);
 }
 
-bool is_known_file(const std::string& file) {
-  std::string_view text = file;
-  if (text.ends_with(".gz")) text.remove_suffix(3);
-  return text == kGeomGcnNodes || text == kGeomGcnEdges || is_split_file(file);
-}
-
 }  // namespace
 
 Found parse_geom_gcn(std::unique_ptr<io::ByteSource> nodes, std::unique_ptr<io::ByteSource> edges,
@@ -265,14 +258,7 @@ DatasetRef read_geom_gcn(const std::string& folder, Reading& reading) {
   found.source = folder;
   found.name = name_of_folder(folder);
   read_split_files(folder, "", reading, found);
-  std::vector<std::string> unused;
-  for (const std::string& file : base::list_visible(folder))
-    if (!is_known_file(file) && (is_table_name(file) || file.ends_with(".txt")))
-      unused.push_back(file);
-  warn_of_unused_files(folder, unused, reading.context.log);
-  warn_of_unread_splits(
-      folder, [](std::string_view name) { return name.ends_with(".txt") || name == kSplitsFolder; },
-      reading.context.log);
+  read_splits_beside(folder, reading, found);
   return assemble(std::move(found), reading.options, reading.context);
 }
 

@@ -3,7 +3,7 @@
 #include "data/folds.h"
 #include "data/graphs.h"
 #include "data/lines.h"
-#include "data/unused.h"
+#include "data/split_files.h"
 #include "io/bytes.h"
 
 namespace gnnmg::data {
@@ -247,7 +247,12 @@ bool begins_with_a_count(const std::string& path) {
     return false;  // a longer line, which is no count
   }
   Fields fields(line);
-  return fields.next(word) && !fields.next(second) && word[0] >= '0' && word[0] <= '9';
+  constexpr std::string_view kDigits = "0123456789";
+  if (!fields.next(word) || fields.next(second) || kDigits.find(word[0]) == kDigits.npos)
+    return false;
+  // "0-1" and "1::2" are no counts.
+  const size_t end = std::min(word.find_first_not_of(kDigits), word.size());
+  return word.find_first_of(kDigits, end) == word.npos;
 }
 
 DatasetRef read_gin(const std::string& path, Reading& reading) {
@@ -257,10 +262,7 @@ DatasetRef read_gin(const std::string& path, Reading& reading) {
   found.name = name_of_text(path);
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
   read_folds(folder, found.graph_ptr.rows() - 1, reading, found.splits);
-  const std::string file = path.substr(slash + 1);
-  warn_of_unread_splits(
-      folder, [&](std::string_view name) { return name == file || is_fold_name(name); },
-      reading.context.log);
+  read_splits_beside(folder, reading, found);
   return assemble(std::move(found), reading.options, reading.context);
 }
 

@@ -26,15 +26,71 @@ void CountedLines::split(std::string_view line, char separator,
 }
 
 bool CountedLines::next(std::string_view& line) {
-  constexpr int64_t kBlock = int64_t{1} << 20;
   if (!lines_.next(line)) return false;
-  bytes_ += static_cast<int64_t>(line.size()) + 1;
-  if (bytes_ - taken_ >= kBlock) {
-    reading_.context.cancel.check("opening a data set");
-    reading_.budget.take(bytes_ - taken_, lines_.name());
-    taken_ = bytes_;
-  }
+  count(static_cast<int64_t>(line.size()) + 1);
   return true;
+}
+
+std::string_view CountedLines::ahead(int64_t bytes) {
+  try {
+    return lines_.ahead(bytes);
+  } catch (const base::Error&) {
+    return lines_.buffered(bytes);
+  }
+}
+
+void CountedLines::skip(int64_t bytes, int64_t returns, int64_t lines) {
+  lines_.skip(bytes, lines);
+  count(bytes - returns);
+}
+
+void CountedLines::count(int64_t bytes) {
+  constexpr int64_t kBlock = int64_t{1} << 20;
+  bytes_ += bytes;
+  if (bytes_ - taken_ < kBlock) return;
+  reading_.context.cancel.check("opening a data set");
+  reading_.budget.take(bytes_ - taken_, lines_.name());
+  taken_ = bytes_;
+}
+
+int64_t AheadSource::read(std::span<uint8_t> out) {
+  if (given_ == bytes_.size()) {
+    if (error_) std::rethrow_exception(error_);
+    try {
+      return source_->read(out);
+    } catch (const base::Error&) {
+      error_ = std::current_exception();
+      throw;
+    }
+  }
+  const int64_t count = std::min(static_cast<int64_t>(out.size()), bytes_.size() - given_);
+  std::copy_n(bytes_.data() + given_, count, out.data());
+  given_ += count;
+  return count;
+}
+
+void AheadSource::read_ahead(int64_t bytes) noexcept {
+  const int64_t rest = bytes_.size() - given_;
+  if (error_ || rest >= bytes) return;
+  std::copy_n(bytes_.data() + given_, rest, bytes_.data());
+  given_ = 0;
+  bytes_.resize_keep(rest);
+  try {
+    bytes_.resize_keep(bytes);
+  } catch (const base::Error&) {  // read() needs no memory
+    return;
+  }
+  bytes_.resize_keep(rest);
+  try {
+    while (bytes_.size() < bytes) {
+      const int64_t had = bytes_.size();
+      const int64_t got = source_->read({bytes_.data() + had, static_cast<size_t>(bytes - had)});
+      if (got == 0) return;
+      bytes_.resize_keep(had + got);
+    }
+  } catch (...) {
+    error_ = std::current_exception();
+  }
 }
 
 }  // namespace gnnmg::data

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
+#include "data/edge_column.h"
 #include "data/edge_list.h"
 #include "data/lines.h"
+#include "data/number_lines.h"
 #include "data/numbers.h"
 #include "io/bytes.h"
 #include "io/fields.h"
@@ -28,12 +31,17 @@ std::string lower(std::string_view text) {
 class MatrixMarketParser {
  public:
   MatrixMarketParser(std::unique_ptr<io::ByteSource> source, Reading& reading)
-      : lines_(std::move(source), reading), log_(reading.context.log) {}
+      : lines_(std::move(source), reading), blocks_(lines_, reading), context_(reading.context) {}
 
   Found parse() {
     read_banner();
     read_sizes();
-    for (; listed_ < num_entries_; ++listed_) {
+    for (int64_t blocks_from = 0; listed_ < num_entries_; ++listed_) {
+      if (lines_.line_number() >= blocks_from) {
+        const int64_t others = read_blocks();
+        blocks_from = lines_.line_number() + others;
+        if (listed_ == num_entries_) break;
+      }
       if (!next())
         fail(Status::kFormat, lines_.name(), ": ends after ", listed_, " entries, expected ",
              num_entries_);
@@ -114,21 +122,56 @@ class MatrixMarketParser {
     return *value;
   }
 
+  // The entries of lines that hold nothing else; returns NumberLines::take().
+  int64_t read_blocks() {
+    constexpr int64_t kNarrow = std::numeric_limits<int32_t>::max();
+    NumberShape shape{.columns = columns(),
+                      .least = 1,
+                      .most = num_nodes_,
+                      .wide = num_nodes_ > kNarrow,
+                      .values = {}};
+    if (!pattern_) shape.values = {{2, true}};
+    return blocks_.take(shape, [&](const NumberBlock& block) {
+      if (block.lines > num_entries_ - listed_) return false;
+      if (shape.wide)
+        add_block(block, block.wide_sources.span(), block.wide_targets.span());
+      else
+        add_block(block, block.sources.span(), block.targets.span());
+      listed_ += block.lines;
+      return true;
+    });
+  }
+  template <typename Id>
+  void add_block(const NumberBlock& block, std::span<const Id> rows, std::span<const Id> columns) {
+    for (int64_t i = 0; i < block.lines; ++i) {
+      line_ = lines_.line_number() + 1 + i;
+      add_entry(rows[i], columns[i], pattern_ ? 0 : value(block.numbers[i]));
+    }
+  }
+
   void read_entry() {
-    const size_t columns = pattern_ ? 2 : 3;
-    if (cutter_.fields().size() != columns)
+    line_ = lines_.line_number();
+    if (cutter_.fields().size() != columns())
       fail(Status::kFormat, lines_.where(), ": ", cutter_.fields().size(), " numbers, expected ",
-           columns, pattern_ ? ", row and column" : ", row, column and value");
+           columns(), pattern_ ? ", row and column" : ", row, column and value");
     const int64_t row = integer(0, "row", 1, num_nodes_) - 1;
     const int64_t column = integer(1, "column", 1, num_nodes_) - 1;
+    add_entry(row, column, pattern_ ? 0 : value(cutter_.fields()[2]));
+  }
+  size_t columns() const { return pattern_ ? 2 : 3; }
+  void add_entry(int64_t row, int64_t column, float weight) {
     if (skew_ && row == column)
-      fail(Status::kFormat, lines_.where(),
+      fail(Status::kFormat, TextPlace{lines_.name(), line_}.where(),
            ": an entry on the diagonal, where a skew-symmetric matrix has none");
-    const float weight = pattern_ ? 0 : value(cutter_.fields()[2]);
     above_ |= row < column;
     below_ |= row > column;
     add_edge(row, column, weight);
     if (symmetric_ && row != column) add_edge(column, row, skew_ ? -weight : weight);
+  }
+  float value(const Number& number) {
+    if (rounded_line_ == 0 && number.whole && !exact_as_float(number.integer))
+      rounded_line_ = line_;
+    return static_cast<float>(number.real);
   }
   float value(std::string_view field) {
     const auto number = io::parse_double(field);
@@ -137,9 +180,8 @@ class MatrixMarketParser {
            number && std::isfinite(*number) ? "\" is beyond the range of 32-bit floats"
                                             : "\", expected a finite number");
     const auto integer = io::parse_int(field);
-    if (rounded_line_ == 0 && integer && !exact_as_float(*integer))
-      rounded_line_ = lines_.line_number();
-    return static_cast<float>(*number);
+    return value(
+        Number{.whole = integer.has_value(), .integer = integer.value_or(0), .real = *number});
   }
   void add_edge(int64_t source, int64_t target, float weight) {
     sources_.push(source);
@@ -148,7 +190,7 @@ class MatrixMarketParser {
   }
 
   void warn(std::string_view text) const {
-    log_.add(base::LogLevel::kWarning, base::text(lines_.name(), ": ", text));
+    context_.log.add(base::LogLevel::kWarning, base::text(lines_.name(), ": ", text));
   }
 
   Found finish() {
@@ -166,8 +208,8 @@ class MatrixMarketParser {
     found.undirected = false;
     found.num_nodes = num_nodes_;
     const bool wide = sources_.wide() || targets_.wide();
-    found.sources = sources_.take(wide);
-    found.targets = targets_.take(wide);
+    found.sources = sources_.take(wide, context_.pool);
+    found.targets = targets_.take(wide, context_.pool);
     if (!pattern_) {
       base::Tensor weights = base::Tensor::empty(base::DType::kF32, {weights_.size()});
       weights_.drain_into(weights.as<float>());
@@ -178,10 +220,12 @@ class MatrixMarketParser {
 
   static constexpr size_t kMostWords = 8, kMostNumbersInLine = 4;
   CountedLines lines_;
+  NumberLines blocks_;
   io::FieldCutter cutter_{kMostNumbersInLine};
-  base::Log& log_;
+  const ReadContext& context_;
   bool pattern_ = false, symmetric_ = false, skew_ = false;
   bool above_ = false, below_ = false;  // there are entries on this side of the diagonal
+  int64_t line_ = 0;                    // line of the current entry
   int64_t rounded_line_ = 0;            // the first with an integer that is no 32-bit float
   int64_t num_nodes_ = 0, num_entries_ = 0, listed_ = 0;
   IdColumn sources_, targets_;

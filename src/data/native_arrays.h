@@ -16,8 +16,10 @@ inline constexpr int64_t kMaxMetadata = int64_t{16} << 20;  // bytes
 
 // Gets each array of a data set once, in the order of the description.
 using ArraySink = std::function<void(const Array& array, const base::Tensor& tensor)>;
+// Edges with written ids: all that have ids, or only edges with tensors, which are ordered by them.
+enum class WrittenIds { kAll, kOfTensors };
 // The content of metadata.json for a data set. Every file has another name.
-Metadata describe(const Dataset& dataset, const ArraySink& sink);
+Metadata describe(const Dataset& dataset, const ArraySink& sink, WrittenIds ids = WrittenIds::kAll);
 
 // The source of arrays. A result has the type and shape of the description, or the call is
 // Error(kFormat) naming the file.

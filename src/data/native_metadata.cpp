@@ -297,10 +297,14 @@ Metadata parse_metadata(std::span<const uint8_t> text, std::string_view where) {
   return metadata;
 }
 
-std::string metadata_text(const Metadata& metadata) {
-  const char* task = "none";
+const char* task_name(Task task) {
   for (const auto& [value, name] : kTasks)
-    if (value == metadata.task) task = name;
+    if (value == task) return name;
+  return "?";
+}
+
+std::string metadata_text(const Metadata& metadata) {
+  const char* const task = task_name(metadata.task);
   try {
     io::JsonWriter out(1);
     out.begin_object().member("format", kFormatName).member("version", metadata.version());

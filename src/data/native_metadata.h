@@ -81,6 +81,9 @@ Metadata parse_metadata(std::span<const uint8_t> text, std::string_view where);
 // kInvalidArgument when a name is not valid UTF-8.
 std::string metadata_text(const Metadata& metadata);
 
+// "multiclass" and the like.
+const char* task_name(Task task);
+
 // Returns whether bytes that begin a metadata.json look like this format's (it names itself in its
 // first lines).
 bool looks_native(std::string_view start);

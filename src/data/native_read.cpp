@@ -263,7 +263,9 @@ graph::GraphParts read_labels(native::Metadata& metadata, Loader& loader,
 void check_task(const native::Metadata& metadata, const std::string& where,
                 const Reading& reading) {
   if (reading.options.task != Task::kNone && reading.options.task != metadata.task)
-    fail(Status::kInvalidArgument, where, ": .task: is another than the one that is asked for");
+    fail(Status::kInvalidArgument, where,
+         ": its labels are for task=", native::task_name(metadata.task),
+         ", not task=", native::task_name(reading.options.task), "; leave the setting out");
 }
 
 // The data set around a graph, with labels, splits and weights.

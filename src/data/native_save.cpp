@@ -84,7 +84,7 @@ native::SplitGroup write_splits(const std::vector<const Split*>& splits, int64_t
 
 }  // namespace
 
-native::Metadata native::describe(const Dataset& dataset, const ArraySink& sink) {
+native::Metadata native::describe(const Dataset& dataset, const ArraySink& sink, WrittenIds ids) {
   const graph::Graph& graph = *dataset.graph;
   const graph::Schema& schema = graph.schema();
   Writer writer(sink);
@@ -115,8 +115,10 @@ native::Metadata native::describe(const Dataset& dataset, const ArraySink& sink)
     entry.target = type.target;
     entry.indptr = writer.array(csc.indptr, stem + ".indptr");
     entry.indices = writer.array(csc.indices, stem + ".indices");
-    if (csc.edge_ids.defined()) entry.edge_ids = writer.array(csc.edge_ids, stem + ".edge_ids");
-    entry.columns = writer.columns(graph.edge_columns(static_cast<int32_t>(i)), stem);
+    const graph::Columns& columns = graph.edge_columns(static_cast<int32_t>(i));
+    if (csc.edge_ids.defined() && (ids == WrittenIds::kAll || !columns.empty()))
+      entry.edge_ids = writer.array(csc.edge_ids, stem + ".edge_ids");
+    entry.columns = writer.columns(columns, stem);
     metadata.edge_types.push_back(std::move(entry));
   }
   std::vector<std::vector<const Split*>> groups;
@@ -144,10 +146,11 @@ native::Metadata native::describe(const Dataset& dataset, const ArraySink& sink)
 
 void save_dataset(const Dataset& dataset, const std::string& path) {
   base::AtomicFolder folder(path);
-  const native::Metadata metadata = native::describe(dataset, [&](const native::Array& array,
-                                                                  const Tensor& tensor) {
+  const auto write = [&](const native::Array& array, const Tensor& tensor) {
     io::write_npy(base::join_path(folder.temporary(), array.file), base::in_memory(tensor).view());
-  });
+  };
+  const native::Metadata metadata =
+      native::describe(dataset, write, native::WrittenIds::kOfTensors);
   base::AtomicFile file(base::join_path(folder.temporary(), native::kMetadataFile));
   file.write(native::metadata_text(metadata));
   file.commit();

@@ -46,13 +46,14 @@ class NodeKeys {
   int64_t number(std::string_view key, const Where& where) {
     if (const auto id = io::parse_int(key)) {
       if (padded_.empty() && is_padded(key)) padded_ = key;
-      return number_of(ids_.number(*id), id_numbers_);
+      return number(*id);
     }
     if (key.empty() || key.size() > NameTable::kLongest)
       base::fail(base::Status::kFormat, where(), ": an end of ", key.size(),
                  " bytes, expected a name of 1 to ", NameTable::kLongest);
     return number_of(names_.number(key), name_numbers_);
   }
+  int64_t number(int64_t id) { return number_of(ids_.number(id), id_numbers_); }
   int64_t count() const { return count_; }
   // The first integer with zeros or a plus in front, "007", where others are names, as it may have
   // been meant to be; else empty.

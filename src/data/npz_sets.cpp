@@ -7,6 +7,7 @@
 #include "data/npz_splits.h"
 #include "data/numbers.h"
 #include "data/readers.h"
+#include "data/split_files.h"
 #include "data/unused.h"
 #include "io/npy.h"
 
@@ -23,6 +24,11 @@ std::string stem_of(const std::string& path) {
   std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
   if (name.ends_with(".npz")) name.resize(name.size() - 4);
   return name;
+}
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
 Found begin(const std::string& path, const char* format) {
@@ -102,15 +108,18 @@ DatasetRef read_shchur(const std::string& path, Reading& reading) {
     found.labels = npz.get("labels");
     found.labels_from = array_name(npz, "labels");
   }
+  const bool has_splits =
+      append_splits(arrays_of(npz), "published", found.num_nodes, "node", found.splits);
   warn_of_unused_arrays(
       npz,
-      [](std::string_view key) {
+      [has_splits](std::string_view key) {
         constexpr std::string_view kKnown[] = {
             "adj_data",  "adj_indices",  "adj_indptr",  "adj_shape",  "adj_format",  "labels",
             "attr_data", "attr_indices", "attr_indptr", "attr_shape", "attr_format", "attr_matrix"};
-        return std::ranges::count(kKnown, key) > 0;
+        return std::ranges::count(kKnown, key) > 0 || (has_splits && is_split_array(key));
       },
       reading.context.log);
+  read_splits_beside(folder_of(path), reading, found);
   return assemble(std::move(found), reading.options, reading.context);
 }
 
@@ -134,6 +143,7 @@ DatasetRef read_heterophilous(const std::string& path, Reading& reading) {
                is_split_array(key);
       },
       reading.context.log);
+  read_splits_beside(folder_of(path), reading, found);
   return assemble(std::move(found), reading.options, reading.context);
 }
 

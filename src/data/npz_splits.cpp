@@ -24,6 +24,9 @@ constexpr Affix kAffixes[] = {{"", ""},       {"", "_masks"}, {"", "_mask"},    
 constexpr std::string_view kTrainNames[] = {"train"}, kTestNames[] = {"test"},
                            kValidationNames[] = {"val", "valid", "validation"};
 
+const std::array<std::span<const std::string_view>, 3> kPartStems = {kTrainNames, kValidationNames,
+                                                                     kTestNames};
+
 struct Part {
   Tensor tensor;
   std::string where;
@@ -56,14 +59,14 @@ Tensor as_mask(const Tensor& numbers, const std::string& where) {
 
 // Returns the name of a part's array, empty without one. Two of them may differ, so they are
 // refused.
-std::string find_key(const io::Npz& npz, std::span<const std::string_view> stems) {
+std::string find_key(const NamedArrays& npz, std::span<const std::string_view> stems) {
   std::string found;
   for (std::string_view stem : stems)
     for (const auto& [before, after] : kAffixes) {
       const std::string key = base::text(before, stem, after);
       if (!npz.has(key)) continue;
       if (!found.empty())
-        fail(Status::kFormat, npz.name(), ": the arrays \"", found, "\" and \"", key,
+        fail(Status::kFormat, npz.name, ": the arrays \"", found, "\" and \"", key,
              "\" are names of one part of a split, expected one of both");
       found = key;
     }
@@ -71,10 +74,10 @@ std::string find_key(const io::Npz& npz, std::span<const std::string_view> stems
 }
 
 // Returns a part's array under any of its names, undefined without one.
-Part find_part(const io::Npz& npz, std::span<const std::string_view> stems, int64_t num_nodes) {
+Part find_part(const NamedArrays& npz, std::span<const std::string_view> stems, int64_t num_nodes) {
   const std::string key = find_key(npz, stems);
   if (key.empty()) return {};
-  Part part{npz.get(key), base::text(npz.name(), ", array \"", key, "\"")};
+  Part part{npz.get(key), base::text(npz.name, ", array \"", key, "\"")};
   const base::Shape& shape = part.tensor.shape();
   const bool masks = key.find("_mask") != key.npos && shape.num_dims > 0 &&
                      (shape[0] == num_nodes || shape[shape.num_dims - 1] == num_nodes);
@@ -110,10 +113,7 @@ void fail_without_splits(const io::Npz& npz) {
 }
 
 bool is_split_array(std::string_view key) {
-  for (const std::span<const std::string_view> stems :
-       {std::span<const std::string_view>(kTrainNames),
-        std::span<const std::string_view>(kValidationNames),
-        std::span<const std::string_view>(kTestNames)})
+  for (const std::span<const std::string_view> stems : kPartStems)
     for (std::string_view stem : stems)
       for (const auto& [before, after] : kAffixes)
         if (key == base::text(before, stem, after)) return true;
@@ -122,18 +122,27 @@ bool is_split_array(std::string_view key) {
 
 bool append_npz_splits(const io::Npz& npz, const std::string& name, int64_t num_nodes,
                        std::vector<Split>& splits) {
+  if (append_splits(arrays_of(npz), name, num_nodes, "node", splits)) return true;
+  if (std::ranges::any_of(npz.keys(), is_split_array)) fail_without_splits(npz);
+  return false;
+}
+
+NamedArrays arrays_of(const io::Npz& npz) {
+  return {npz.name(), [&npz](const std::string& key) { return npz.has(key); },
+          [&npz](const std::string& key) { return npz.get(key); }};
+}
+
+bool append_splits(const NamedArrays& npz, const std::string& name, int64_t num_nodes,
+                   const char* of, std::vector<Split>& splits) {
+  if (std::ranges::any_of(kPartStems, [&](auto names) { return find_key(npz, names).empty(); }))
+    return false;
   const std::array<Part, 3> parts = {find_part(npz, kTrainNames, num_nodes),
                                      find_part(npz, kValidationNames, num_nodes),
                                      find_part(npz, kTestNames, num_nodes)};
-  const auto count_parts = std::count_if(parts.begin(), parts.end(),
-                                         [](const Part& part) { return part.tensor.defined(); });
-  if (count_parts == 0) return false;
-  if (count_parts < 3) fail_without_splits(npz);
-
   if (parts[0].tensor.dtype() != DType::kBool) {
     const std::array<Tensor, 3> ids = {ids_of(parts[0]), ids_of(parts[1]), ids_of(parts[2])};
     splits.push_back(split_from_ids(ids[0].as<const int64_t>(), ids[1].as<const int64_t>(),
-                                    ids[2].as<const int64_t>(), num_nodes, name, 0, npz.name()));
+                                    ids[2].as<const int64_t>(), num_nodes, name, 0, npz.name, of));
     return true;
   }
   const base::Shape& shape = parts[0].tensor.shape();
@@ -151,7 +160,7 @@ bool append_npz_splits(const io::Npz& npz, const std::string& name, int64_t num_
     for (int part = 0; part < 3; ++part)
       masks[part] = parts[part].tensor.as<const bool>().subspan(i * num_nodes, num_nodes);
     splits.push_back(split_from_masks(masks[0], masks[1], masks[2], name, static_cast<int32_t>(i),
-                                      base::text(npz.name(), ", masks ", i)));
+                                      base::text(npz.name, ", masks ", i)));
   }
   return true;
 }

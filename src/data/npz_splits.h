@@ -1,6 +1,7 @@
 // Splits in .npz archives: id lists or masks under the names that publishers use.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,18 @@ bool is_split_array(std::string_view key);
 
 // Error(kFormat) naming the archive, its arrays and those that splits are made of.
 [[noreturn]] void fail_without_splits(const io::Npz& npz);
+
+// Arrays by their names: those of an archive, or the .npy files of a folder.
+struct NamedArrays {
+  std::string name;
+  std::function<bool(const std::string& key)> has;
+  std::function<base::Tensor(const std::string& key)> get;
+};
+// The archive must outlive them.
+NamedArrays arrays_of(const io::Npz& npz);
+// append_npz_splits() for such arrays, of nodes or graphs. False without any change if a part has
+// none.
+bool append_splits(const NamedArrays& arrays, const std::string& name, int64_t num_ids,
+                   const char* of, std::vector<Split>& splits);
 
 }  // namespace gnnmg::data

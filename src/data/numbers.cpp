@@ -1,5 +1,8 @@
 #include "data/numbers.h"
 
+#include <atomic>
+#include <bit>
+
 namespace gnnmg::data {
 
 using base::DType;
@@ -31,16 +34,34 @@ void IdColumn::widen() {
   wide_ = true;
 }
 
-Tensor IdColumn::take(bool wide) {
+Tensor IdColumn::take(bool wide, base::ThreadPool& pool) {
   Tensor tensor = Tensor::empty(wide || wide_ ? DType::kI64 : DType::kI32, {size()});
   if (wide_)
-    large_.drain_into(tensor.as<int64_t>());
+    large_.drain_into(tensor.as<int64_t>(), pool);
   else if (wide)
-    small_.drain_into(tensor.as<int64_t>());
+    small_.drain_into(tensor.as<int64_t>(), pool);
   else
-    small_.drain_into(tensor.as<int32_t>());
+    small_.drain_into(tensor.as<int32_t>(), pool);
   wide_ = false;
   return tensor;
+}
+
+int64_t count_different(const IdColumn& a, const IdColumn& b, int64_t bound,
+                        base::ThreadPool& pool) {
+  constexpr int64_t kGrain = 1 << 18;
+  std::vector<std::atomic<uint64_t>> seen(bound / 64 + 1);
+  const auto mark = [&](int64_t id) {
+    const uint64_t bit = uint64_t{1} << id % 64;
+    std::atomic<uint64_t>& word = seen[id / 64];
+    if ((word.load(std::memory_order_relaxed) & bit) == 0)
+      word.fetch_or(bit, std::memory_order_relaxed);
+  };
+  for (const IdColumn* ids : {&a, &b})
+    pool.parallel_for(ids->size(), kGrain,
+                      [&](int64_t begin, int64_t end) { ids->for_each(begin, end, mark); });
+  int64_t count = 0;
+  for (const auto& word : seen) count += std::popcount(word.load(std::memory_order_relaxed));
+  return count;
 }
 
 void NumberColumn::widen() {

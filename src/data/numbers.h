@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "base/tensor.h"
+#include "base/thread_pool.h"
 
 namespace gnnmg::data {
 
@@ -27,11 +28,30 @@ class Pieces {
       pieces_.push_back(base::allocate_pages(kBytes, "a piece of a column"));
     at(size_++) = value;
   }
+  void append(std::span<const T> values) {
+    while (!values.empty()) {
+      push_back(values[0]);
+      const auto room = static_cast<size_t>(kCount * static_cast<int64_t>(pieces_.size()) - size_);
+      const std::span<const T> here = values.subspan(1, std::min(room, values.size() - 1));
+      if (!here.empty()) std::copy(here.begin(), here.end(), &at(size_));
+      size_ += static_cast<int64_t>(here.size());
+      values = values.subspan(1 + here.size());
+    }
+  }
   int64_t size() const { return size_; }
   T operator[](int64_t i) const { return const_cast<Pieces*>(this)->at(i); }
   void clear() {
     pieces_.clear();
     size_ = 0;
+  }
+  // Calls take(value) for each of a range.
+  template <typename F>
+  void for_each(int64_t begin, int64_t end, F&& take) const {
+    for (int64_t next; begin < end; begin = next) {
+      next = std::min(end, (begin / kCount + 1) * kCount);
+      const T* values = static_cast<const T*>(pieces_[begin / kCount].get()) + begin % kCount;
+      for (int64_t i = 0; i < next - begin; ++i) take(values[i]);
+    }
   }
   // Hands over the values in order, and frees each piece once it is empty.
   template <typename F>
@@ -40,7 +60,7 @@ class Pieces {
       std::shared_ptr<void>& piece = pieces_[begin / kCount];
       const T* values = static_cast<const T*>(piece.get());
       for (int64_t i = 0; i < std::min(kCount, size_ - begin); ++i) take(values[i]);
-      piece.reset();
+      free_piece(piece);
     }
     clear();
   }
@@ -50,10 +70,28 @@ class Pieces {
     To* to = out.data();
     drain([&to](T value) { *to++ = static_cast<To>(value); });
   }
+  template <typename To>
+  void drain_into(std::span<To> out, base::ThreadPool& pool) {
+    constexpr int64_t kPieces = 32;  // pieces in one task
+    pool.parallel_for(
+        static_cast<int64_t>(pieces_.size()), kPieces, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            std::shared_ptr<void>& piece = pieces_[i];
+            const T* values = static_cast<const T*>(piece.get());
+            std::copy_n(values, std::min(kCount, size_ - i * kCount), out.data() + i * kCount);
+            free_piece(piece);
+          }
+        });
+    clear();
+  }
 
  private:
   static constexpr int64_t kBytes = int64_t{64} << 10;
   static constexpr int64_t kCount = kBytes / static_cast<int64_t>(sizeof(T));
+  static void free_piece(std::shared_ptr<void>& piece) {
+    base::forget_pages(piece.get(), kBytes);  // free() alone may keep them for the process
+    piece.reset();
+  }
   T& at(int64_t i) { return static_cast<T*>(pieces_[i / kCount].get())[i % kCount]; }
 
   std::vector<std::shared_ptr<void>> pieces_;
@@ -70,15 +108,34 @@ class IdColumn {
     else
       small_.push_back(static_cast<int32_t>(id));
   }
+  void append(std::span<const int32_t> ids) {
+    if (!wide_) return small_.append(ids);
+    for (const int32_t id : ids) large_.push_back(id);
+  }
+  void append(std::span<const int64_t> ids) {
+    for (const int64_t id : ids) push(id);
+  }
   int64_t size() const { return wide_ ? large_.size() : small_.size(); }
   bool wide() const { return wide_; }
   // i32 or, when `wide` or an id needs it, i64. Empties the column.
-  base::Tensor take(bool wide);
+  base::Tensor take(bool wide, base::ThreadPool& pool);
+  base::Tensor take(bool wide) {
+    base::ThreadPool self(1);
+    return take(wide, self);
+  }
   int64_t at(int64_t i) const { return wide_ ? large_[i] : int64_t{small_[i]}; }
-  // Calls take(id) for each.
+  // Calls take(id) for each, or for each of a range.
   template <typename F>
   void for_each(F&& take) const {
-    for (int64_t i = 0; i < size(); ++i) take(at(i));
+    for_each(0, size(), take);
+  }
+  template <typename F>
+  void for_each(int64_t begin, int64_t end, F&& take) const {
+    const auto widened = [&take](auto id) { take(int64_t{id}); };
+    if (wide_)
+      large_.for_each(begin, end, widened);
+    else
+      small_.for_each(begin, end, widened);
   }
 
  private:
@@ -87,6 +144,10 @@ class IdColumn {
   Pieces<int32_t> small_;
   Pieces<int64_t> large_;  // begins at the first id that 32 bits do not hold
 };
+
+// The number of different ids in both columns, all below `bound`.
+int64_t count_different(const IdColumn& a, const IdColumn& b, int64_t bound,
+                        base::ThreadPool& pool);
 
 // Numbers of any kind; remembers whether all were integers, and keeps those exactly.
 class NumberColumn {

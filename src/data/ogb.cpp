@@ -14,6 +14,7 @@
 #include "data/lines.h"
 #include "data/missing_number.h"
 #include "data/ogb_folder.h"
+#include "data/split_files.h"
 #include "data/unused.h"
 #include "io/bytes.h"
 #include "io/npy.h"
@@ -275,8 +276,8 @@ void read_edge_table(OgbFolder& folder, const OgbCounts& counts, Reading& readin
   list.header = 0;
   list.relabel = false;
   list.num_nodes = found.num_nodes;
-  Reading list_reading{list, reading.context, reading.budget};
   auto source = folder.source("raw/edge");
+  Reading list_reading{list, reading.context, reading.budget};
   refuse_header(found.edges_from);
   Found edges = parse_edges(std::move(source), list_reading);
   reading.budget = list_reading.budget;
@@ -302,30 +303,19 @@ bool holds_text(const std::string& path) {
   return text;
 }
 
-// Tables whose names say that they are of nodes or of edges, and a warning of others, and of those
-// with texts.
-void read_more_tables(OgbFolder& folder, const OgbCounts& counts, const std::string& label_table,
-                      Reading& reading, Found& found) {
-  constexpr std::string_view kKnown[] = {"edge", "node-feat", "num-node-list", "num-edge-list"};
-  std::vector<std::string> unused;
+// Tables whose names say that they are of nodes or of edges, except those with texts.
+void read_more_tables(OgbFolder& folder, const OgbCounts& counts, Found& found) {
   for (const std::string& name : folder.raw_tables()) {
     const std::string table = base::text("raw/", name);
     const bool of_nodes = name.starts_with("node_");
     const bool features = name == "edge-feat";
-    if (!of_nodes && !features && !name.starts_with("edge_")) {
-      if (std::ranges::count(kKnown, name) == 0 && table != label_table) unused.push_back(name);
-      continue;
-    }
-    if (!features && holds_text(folder.table_path(table))) {
-      unused.push_back(name);
-      continue;
-    }
+    if (!of_nodes && !features && !name.starts_with("edge_")) continue;
+    if (!features && holds_text(folder.table_path(table))) continue;
     Table rows = of_nodes ? counted_table(folder, table, found.num_nodes, counts.nodes_by)
                           : counted_table(folder, table, counts.num_edges, counts.edges_by);
     add_column(of_nodes ? found.node_columns : found.edge_columns, features ? "x" : name.substr(5),
                table_tensor(std::move(rows), features), folder.table_path(table));
   }
-  warn_of_unused_files(folder.path("raw"), unused, reading.context.log);
 }
 
 void read_tables(OgbFolder& folder, Reading& reading, Found& found) {
@@ -359,7 +349,7 @@ void read_tables(OgbFolder& folder, Reading& reading, Found& found) {
     check_node_count(found.num_nodes, base::File(folder.table_path("raw/edge")).size(),
                      counts.nodes_by);
   read_edge_table(folder, counts, reading, found);
-  read_more_tables(folder, counts, label_table, reading, found);
+  read_more_tables(folder, counts, found);
 }
 
 void read_archives(OgbFolder& folder, Reading& reading, Found& found) {
@@ -418,7 +408,6 @@ void read_archives(OgbFolder& folder, Reading& reading, Found& found) {
                key == "num_edges_list";
       },
       reading.context.log);
-  warn_of_unused_files(folder.path("raw"), folder.raw_tables(), reading.context.log);
 }
 
 }  // namespace
@@ -440,6 +429,7 @@ DatasetRef read_ogb(const std::string& path, Reading& reading) {
   else
     read_tables(folder, reading, found);
   read_ogb_splits(folder, reading, found);
+  read_splits_beside(path, reading, found);
   return assemble(std::move(found), reading.options, reading.context);
 }
 

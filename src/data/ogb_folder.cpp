@@ -8,7 +8,6 @@
 #include "data/pickled_arrays.h"
 #include "data/pickled_ints.h"
 #include "data/split.h"
-#include "data/unused.h"
 #include "io/bytes.h"
 #include "io/pth_arrays.h"
 
@@ -35,14 +34,10 @@ std::string OgbFolder::table_path(std::string_view table) const {
 
 std::unique_ptr<io::ByteSource> OgbFolder::source(std::string_view table) {
   const std::string file = table_path(table);
-  const std::string other = path(base::text(table, kTable));
-  if (file != other && base::is_present(other))
-    reading_.context.log.add(base::LogLevel::kWarning,
-                             base::text(file, ": is read, and ", other, " is left out"));
   // An empty table is the gzip of no lines; a file of no bytes has lost its content.
   if (reading_.budget.take_file(file) == 0)
     fail(Status::kFormat, file, ": has 0 bytes, expected ",
-         file == other ? "lines; an empty table has one empty line" : "gzip data");
+         !file.ends_with(kPackedTable) ? "lines; an empty table has one empty line" : "gzip data");
   return io::ByteSource::open(file);
 }
 
@@ -110,11 +105,13 @@ Lists lists_of_dict(OgbFolder& folder, const std::string& name, Reading& reading
   return lists;
 }
 
-// The table by the first of the part's names that there is, or by OGB's.
+// The table by the first of the part's names that there is.
 std::string table_of_part(const OgbFolder& folder, const std::string& inner, size_t part) {
   for (const std::string_view name : kSplitParts[part])
     if (folder.has_table(base::join_path(inner, name))) return base::join_path(inner, name);
-  return base::join_path(inner, kSplitParts[part][0]);
+  const std::string missing = base::join_path(inner, kSplitParts[part][0]);
+  fail(Status::kNotFound, folder.path(missing), kPackedTable, ": open: no such file, nor one with ",
+       kTable, "; a part without ids is a table of one empty line");
 }
 
 }  // namespace
@@ -122,16 +119,10 @@ std::string table_of_part(const OgbFolder& folder, const std::string& inner, siz
 void read_ogb_splits(OgbFolder& folder, Reading& reading, Found& found) {
   const bool graphs = found.graph_ptr.defined();
   const char* of = graphs ? "graph" : "node";
-  warn_of_unread_splits(
-      folder.path(""), [](std::string_view name) { return name == "split"; }, reading.context.log);
   if (!base::is_present_directory(folder.path("split"))) return;
-  std::vector<std::string> beside;  // tables that are in no folder of a split
   for (const std::string& name : base::list_visible(folder.path("split"))) {
     const std::string inner = base::join_path("split", name);
-    if (!base::is_present_directory(folder.path(inner))) {
-      if (is_table_name(name)) beside.push_back(name);
-      continue;
-    }
+    if (!base::is_present_directory(folder.path(inner))) continue;
     const std::string dict = base::join_path(inner, kSplitDict);
     Lists lists;
     if (folder.has(dict)) {
@@ -151,7 +142,6 @@ void read_ogb_splits(OgbFolder& folder, Reading& reading, Found& found) {
         lists[0].as<const int64_t>(), lists[1].as<const int64_t>(), lists[2].as<const int64_t>(),
         graphs ? found.graph_ptr.rows() - 1 : found.num_nodes, name, 0, folder.path(inner), of));
   }
-  warn_of_unused_files(folder.path("split"), beside, reading.context.log);
 }
 
 }  // namespace gnnmg::data

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "data/folds.h"
 #include "data/gin.h"
 #include "data/readers.h"
 #include "data/recognise.h"
@@ -101,14 +100,52 @@ std::string sub_folder_of(const std::string& found, const std::string& path) {
   return inside ? found.substr(begin, end - begin) : std::string();
 }
 
-// Warns of splits beside the folder of the data set; some are read from there.
-void warn_of_splits_beside(const std::string& sub_folder, const std::string& path, base::Log& log) {
-  warn_of_unread_splits(
-      path,
-      [&](std::string_view name) {
-        return name == sub_folder || is_fold_name(name) || name == kSplitsFolder;
-      },
-      log);
+// The folders in which the files of a data set lie, and of which nothing may be passed over.
+std::vector<std::string> folders_of(const Candidate& candidate) {
+  if (!base::is_directory(candidate.path)) {
+    const size_t slash = candidate.path.rfind('/');
+    return {slash == std::string::npos ? "."
+                                       : candidate.path.substr(0, std::max<size_t>(slash, 1))};
+  }
+  std::vector<std::string> folders{candidate.path};
+  if (candidate.format != Format::kOgb) return folders;
+  folders.push_back(base::join_path(candidate.path, "raw"));
+  const std::string split = base::join_path(candidate.path, "split");
+  if (!base::is_present_directory(split)) return folders;
+  folders.push_back(split);
+  for (const std::string& name : base::list_visible(split))
+    if (const std::string inner = base::join_path(split, name); base::is_present_directory(inner))
+      folders.push_back(inner);
+  return folders;
+}
+
+// Warns of files beside those that were read. Lists of edges are data sets of their own, as are
+// Planetoid's files, splits of other names, and archives beside one that was opened by its path.
+void warn_of_files_beside(const Candidate& candidate, const std::string& path,
+                          const Reading& reading) {
+  if (candidate.format == Format::kNative || candidate.format == Format::kParts) return;
+  const bool of_text = candidate.format == Format::kEdges ||
+                       candidate.format == Format::kMatrixMarket ||
+                       candidate.format == Format::kMetis;
+  const bool own_path = !base::is_directory(path);
+  std::vector<std::string> folders = folders_of(candidate);
+  const std::string own_folder = folders[0];
+  const std::string tu_set = candidate.path.substr(candidate.path.rfind('/') + 1) + "_";
+  const auto is_more = [&](std::string_view name) {
+    if (candidate.format == Format::kGeomGcn) return name.ends_with(".txt");
+    const bool words = name.find("readme") != name.npos || name.find("README") != name.npos;
+    return candidate.format == Format::kTu && name.starts_with(tu_set) && name.ends_with(".txt") &&
+           !words;
+  };
+  const auto is_known = [&](std::string_view name) {
+    if (candidate.format == Format::kOgb && name == "split") return true;
+    return name.starts_with("ind.") || is_split_file(std::string(name)) ||
+           (of_text && is_edge_list_name(name) && !is_split_name(name)) ||
+           (own_path && is_archive_of_a_set(base::join_path(own_folder, name)));
+  };
+  if (!sub_folder_of(candidate.path, path).empty()) folders.push_back(path);
+  for (const std::string& folder : folders)
+    warn_of_unread_files(folder, reading.budget.files(), is_more, is_known, reading.context.log);
 }
 
 DatasetRef open_recognised(const std::string& path, const OpenOptions& options,
@@ -120,18 +157,21 @@ DatasetRef open_recognised(const std::string& path, const OpenOptions& options,
         base::LogLevel::kInfo,
         base::text(path, ": takes ", candidate.path, " (", format_name(candidate.format),
                    "), passes over ", other.path, " (", format_name(other.format), ")"));
-  if (const std::string sub_folder = sub_folder_of(candidate.path, path); !sub_folder.empty())
-    warn_of_splits_beside(sub_folder, path, context.log);
   Reading reading{options, context, ByteBudget(options.max_bytes)};
   const bool guessed = candidate.format == Format::kEdges && options.format.empty() &&
                        options.separator.empty() && options.header <= 0;
+  DatasetRef dataset;
   if (guessed && begins_with_a_count(candidate.path)) {
     check_options(options, Format::kGin, candidate.path);
-    return read_damaged_gin(candidate.path, reading);
+    dataset = read_damaged_gin(candidate.path, reading);
+  } else if (guessed) {
+    dataset = read_text_graph(candidate.path, reading);
+  } else {
+    check_options(options, candidate.format, candidate.path);
+    dataset = read(candidate, reading);
   }
-  if (guessed) return read_text_graph(candidate.path, reading);
-  check_options(options, candidate.format, candidate.path);
-  return read(candidate, reading);
+  warn_of_files_beside(candidate, path, reading);
+  return dataset;
 }
 
 }  // namespace

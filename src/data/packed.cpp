@@ -9,8 +9,10 @@
 #include "data/assemble.h"
 #include "data/edge_list.h"
 #include "data/graphs.h"
+#include "data/npz_splits.h"
 #include "data/readers.h"
 #include "data/split.h"
+#include "data/split_files.h"
 #include "data/unused.h"
 
 namespace gnnmg::data {
@@ -119,12 +121,15 @@ Found parse_packed(const io::Npz& npz, Reading& reading) {
     found.labels_from = packed.where("labels");
   }
   take_splits(packed, npz, num_graphs, found);
+  const bool has_splits =
+      append_splits(arrays_of(npz), "published", num_graphs, "graph", found.splits);
   warn_of_unused_arrays(
       npz,
-      [](std::string_view key) {
+      [has_splits](std::string_view key) {
         constexpr std::string_view kKnown[] = {"node_ptr", "edge_ptr",  "node_feat",
                                                "edges",    "edge_feat", "labels"};
-        return key.starts_with("split_") || std::ranges::count(kKnown, key) > 0;
+        return key.starts_with("split_") || std::ranges::count(kKnown, key) > 0 ||
+               (has_splits && is_split_array(key));
       },
       reading.context.log);
   return found;
@@ -136,6 +141,7 @@ DatasetRef read_packed(const std::string& path, Reading& reading) {
   const size_t slash = path.rfind('/');
   found.name = slash == std::string::npos ? path : path.substr(slash + 1);
   if (found.name.ends_with(".npz")) found.name.resize(found.name.size() - 4);
+  read_splits_beside(slash == std::string::npos ? "." : path.substr(0, slash), reading, found);
   return assemble(std::move(found), reading.options, reading.context);
 }
 

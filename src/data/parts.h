@@ -16,8 +16,9 @@
 namespace gnnmg::data {
 
 namespace parts {
+class Manifest;
 class Source;
-}
+}  // namespace parts
 
 struct Dataset;
 struct Split;
@@ -64,7 +65,7 @@ void save_parts(const Dataset& dataset, const Split* split, const std::string& f
 
 // The division of a data set that was opened from parts.
 struct Parts {
-  std::shared_ptr<const parts::Source> source;
+  std::shared_ptr<const parts::Manifest> manifest;
   PartsArguments arguments;
   PartFacts facts;
   std::vector<uint16_t> book;  // the part of each node

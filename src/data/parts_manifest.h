@@ -20,6 +20,7 @@ class Manifest {
   explicit Manifest(std::shared_ptr<const Source> source);
   explicit Manifest(const std::string& folder) : Manifest(folder_source(folder)) {}
   const Source& source() const { return *source_; }
+  const std::shared_ptr<const Source>& shared_source() const { return source_; }
   bool has(const std::string& file) const { return files_.contains(file); }
   // Error(kFormat) naming the file where it is not in the list.
   const FileFacts& at(const std::string& file) const;

@@ -117,7 +117,8 @@ std::vector<PartColumn> edge_columns_of(const native::Metadata& whole) {
 DatasetRef open_outline(std::shared_ptr<const Source> source, const MakeRows& rows,
                         const ReadContext& context) {
   const base::CancelScope listening(context.cancel, "opening parts");
-  const Manifest manifest(source);
+  const auto read = std::make_shared<const Manifest>(source);
+  const Manifest& manifest = *read;
   Description described = read_description(manifest);
   const std::string where = base::join_path(source->name(), kWholeFile);
   WholeArrays arrays(manifest, context);
@@ -135,7 +136,7 @@ DatasetRef open_outline(std::shared_ptr<const Source> source, const MakeRows& ro
   outline.feature = described.whole.feature;
   outline.sum = manifest.sum();
   outline.parts = std::make_shared<const Parts>(
-      Parts{source, described.metadata.arguments, described.metadata.facts,
+      Parts{read, described.metadata.arguments, described.metadata.facts,
             read_book(arrays, described.metadata, outline.num_nodes), described.metadata.data});
   const OpenOptions options;
   Reading reading{options, context, ByteBudget(options.max_bytes)};

@@ -42,6 +42,7 @@ class PartsArrays : public native::ArraySource {
         num_edges_(whole.edge_types[0].num_edges()),
         reading_(reading) {
     read_book();
+    group_nodes();
   }
 
   Tensor map(const Array& array) override { return read(array); }
@@ -196,18 +197,40 @@ class PartsArrays : public native::ArraySource {
       const int32_t end = std::min(count, first + kFilesAtOnce);
       std::vector<std::unique_ptr<CheckedFile>> files;
       for (int32_t p = first; p < end; ++p) {
+        reading_.context.cancel.check("opening parts");
         const FileFacts& facts = manifest_.at(part_folder(p) + "/" + array.file);
         reading_.budget.take(facts.bytes, facts.file);
         files.push_back(std::make_unique<CheckedFile>(
             manifest_.source(), facts, Array{array.file, array.dtype, part_shape(array, rows[p])}));
         begin(*files.back());
       }
-      for (int64_t v = 0; v < num_nodes_; ++v) {
-        if (v % kRowsPerCheck == 0) reading_.context.cancel.check("opening parts");
-        if (book_[v] >= first && book_[v] < end) take(v, *files[book_[v] - first]);
-      }
+      for_nodes(first / kFilesAtOnce, [&](int64_t v) { take(v, *files[book_[v] - first]); });
       for (const auto& file : files) file->finish();
     }
+  }
+
+  // Calls f for each node of the parts of a group, in ascending order.
+  template <typename F>
+  void for_nodes(int32_t group, const F& f) const {
+    const int64_t begin = by_group_.empty() ? 0 : group_starts_[group];
+    const int64_t end = by_group_.empty() ? num_nodes_ : group_starts_[group + 1];
+    for (int64_t i = begin; i < end; ++i) {
+      if (i % kRowsPerCheck == 0) reading_.context.cancel.check("opening parts");
+      f(by_group_.empty() ? i : by_group_[i]);
+    }
+  }
+
+  // With more than one group of parts: lists the nodes of each, so that no group goes through all.
+  void group_nodes() {
+    const auto num_groups = (static_cast<int64_t>(facts_.rows.size()) - 1) / kFilesAtOnce + 1;
+    if (num_groups == 1) return;
+    group_starts_.resize(static_cast<size_t>(num_groups) + 1);
+    for (size_t p = 0; p < facts_.rows.size(); ++p)
+      group_starts_[p / kFilesAtOnce + 1] += facts_.rows[p];
+    std::partial_sum(group_starts_.begin(), group_starts_.end(), group_starts_.begin());
+    by_group_.resize(static_cast<size_t>(num_nodes_));
+    std::vector<int64_t> next = group_starts_;
+    for (int64_t v = 0; v < num_nodes_; ++v) by_group_[next[book_[v] / kFilesAtOnce]++] = v;
   }
 
   // Index pointers: those of the parts become lengths, and these the pointers of the whole. A
@@ -262,20 +285,23 @@ class PartsArrays : public native::ArraySource {
   const int64_t num_edges_;
   Reading& reading_;
   std::vector<uint16_t> book_;
+  // Nodes by group of kFilesAtOnce parts, ascending in each; empty: one group has all.
+  std::vector<int64_t> by_group_, group_starts_;
   std::map<std::string, Tensor> kept_;  // arrays that later ones are laid out by
 };
 
 }  // namespace
 
 DatasetRef read_parts(const std::string& folder, Reading& reading) {
-  const Manifest manifest(folder);
+  const auto read = std::make_shared<const Manifest>(folder);
+  const Manifest& manifest = *read;
   auto [metadata, whole] = read_description(manifest);
   const std::string where = base::join_path(folder, kWholeFile);
   PartsArrays arrays(folder, manifest, metadata, whole, reading);
   const DatasetRef opened = native::read_described(std::move(whole), where, arrays, reading);
   auto dataset = std::make_shared<Dataset>(*opened);
-  dataset->parts = std::make_shared<const Parts>(Parts{
-      folder_source(folder), metadata.arguments, metadata.facts, arrays.book(), metadata.data});
+  dataset->parts = std::make_shared<const Parts>(
+      Parts{read, metadata.arguments, metadata.facts, arrays.book(), metadata.data});
   reading.context.log.add(base::LogLevel::kInfo,
                           base::text("opened ", folder, " as ", kFormatName, ", ",
                                      metadata.arguments.num_parts, " parts"));
@@ -286,9 +312,9 @@ std::vector<float> hotness_of(const Parts& parts, int32_t part) {
   if (part < 0 || part >= parts.arguments.num_parts)
     fail(Status::kRange, "part ", part, ": expected 0 to ", parts.arguments.num_parts - 1);
   if (parts.arguments.fanouts.empty())
-    fail(Status::kNotFound, parts.source->name(),
+    fail(Status::kNotFound, parts.manifest->source().name(),
          ": no hotness was kept; save the parts with fan-outs to have it");
-  const Manifest manifest(parts.source);
+  const Manifest& manifest = *parts.manifest;
   const FileFacts& facts = manifest.at(part_folder(part) + "/" + kHotnessFile);
   const auto num_nodes = static_cast<int64_t>(parts.book.size());
   std::vector<float> hotness(parts.book.size());

@@ -9,6 +9,7 @@
 #include "data/npz_splits.h"
 #include "data/readers.h"
 #include "data/split.h"
+#include "data/split_files.h"
 #include "data/triples.h"
 #include "data/unused.h"
 #include "io/json.h"
@@ -189,10 +190,10 @@ void read_splits(PlainFolder& folder, int64_t num_nodes, base::Log& log,
 
 void read_edges(PlainFolder& folder, const Counts& counts, Reading& reading, Found& found) {
   found.edges_from = folder.path("edges.npy");
-  const Tensor edges = folder.array("edges.npy");
+  Tensor edges = folder.array("edges.npy");
   counts.expect("edges_stored", edges.rows(), found.edges_from);
   std::tie(found.sources, found.targets) =
-      edge_columns(edges, false, found.edges_from, reading.context.pool);
+      edge_columns(std::move(edges), false, found.edges_from, reading.context.pool);
 }
 
 // Reverse edges are relations of their own: without them nothing would be known of a node that is
@@ -206,17 +207,6 @@ void read_triples(PlainFolder& folder, const Counts& counts, const Reading& read
   found.sources = std::move(triples.sources);
   found.targets = std::move(triples.targets);
   add_column(found.edge_columns, "edge_type", std::move(triples.relations), found.edges_from);
-}
-
-std::vector<std::string> unknown_tables(const PlainFolder& folder) {
-  constexpr std::string_view kKnown[] = {"edges.npy",        "triples.npy",  "labels.npy",
-                                         "feat.npy",         "feat.npz",     "feat_indptr.npy",
-                                         "feat_indices.npy", "feat_data.npy"};
-  std::vector<std::string> unknown;
-  for (const std::string& name : folder.names())
-    if (is_table_name(name) && !name.starts_with("split_") && std::ranges::count(kKnown, name) == 0)
-      unknown.push_back(name);
-  return unknown;
 }
 
 // "DIR/cora/plain" is about cora.
@@ -264,8 +254,7 @@ DatasetRef read_plain(const std::string& path, Reading& reading) {
 
   read_features(folder, counts, found);
   read_splits(folder, found.num_nodes, reading.context.log, found.splits);
-  warn_of_unused_files(path, unknown_tables(folder), reading.context.log);
-  warn_of_unread_splits(path, [](std::string_view) { return false; }, reading.context.log);
+  read_splits_beside(path, reading, found);
   DatasetRef dataset = assemble(std::move(found), options, reading.context);
   if (dataset->task == Task::kMulticlass)
     counts.expect_class_counts(std::get<Tensor>(*dataset->graph->node_column("y")),

@@ -15,7 +15,6 @@
 #include "data/readers.h"
 #include "data/split.h"
 #include "data/split_files.h"
-#include "data/unused.h"
 #include "io/bytes.h"
 #include "io/pickled_array.h"
 #include "io/text.h"
@@ -336,14 +335,7 @@ DatasetRef read_planetoid(const std::string& prefix, Reading& reading) {
   const size_t slash = prefix.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : prefix.substr(0, slash);
   read_split_files(folder, found.name, reading, found);
-  std::vector<std::string> unused;
-  for (const std::string& file : base::list_visible(folder))
-    if (is_table_name(file) && !is_split_file(file)) unused.push_back(file);
-  warn_of_unused_files(folder, unused, reading.context.log);
-  warn_of_unread_splits(
-      folder,
-      [](std::string_view name) { return name.starts_with("ind.") || name == kSplitsFolder; },
-      reading.context.log);
+  read_splits_beside(folder, reading, found);
   return assemble(std::move(found), reading.options, reading.context);
 }
 

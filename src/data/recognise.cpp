@@ -12,6 +12,7 @@
 #include "data/parts_metadata.h"
 #include "io/bytes.h"
 #include "io/foreign.h"
+#include "io/json.h"
 #include "io/npy.h"
 #include "io/text.h"
 #include "io/zip.h"
@@ -80,14 +81,6 @@ bool holds_gin(const std::string& path) { return looks_like_gin(text_start(path)
 void refuse_foreign(const std::string& path) {
   if (const auto kind = io::foreign_kind(text_start(path)))
     fail(Status::kFormat, path, ": ", io::not_read(*kind));
-}
-
-bool is_edge_list_name(std::string_view name) {
-  if (name.ends_with(".gz")) name.remove_suffix(3);
-  for (std::string_view ending :
-       {".csv", ".tsv", ".txt", ".edges", ".edgelist", ".el", ".mtx", ".graph", ".metis"})
-    if (name.ends_with(ending)) return true;
-  return false;
 }
 
 // Spark and Hadoop write a table as a folder of parts, and empty files that say how far they came.
@@ -233,10 +226,15 @@ std::vector<Candidate> look_in_folder(const std::string& folder,
       found.push_back({Format::kPlanetoid, join_path(folder, name.substr(0, name.size() - 6))});
   if (holds_geom_gcn(folder)) found.push_back({Format::kGeomGcn, folder});
   if (has("raw") && holds_ogb(join_path(folder, "raw"))) found.push_back({Format::kOgb, folder});
-  if (!found.empty()) return found;
-  for (const std::string& name : names)
-    if (name.ends_with(".npz") && is_file(join_path(folder, name)))
+  const bool has_set = !found.empty();
+  for (const std::string& name : names) {
+    if (!name.ends_with(".npz") || !is_file(join_path(folder, name))) continue;
+    try {
       classify_npz(join_path(folder, name), found);
+    } catch (const base::Error& error) {  // a file beside a data set need not be whole
+      if (!has_set || error.status() == Status::kCancelled) throw;
+    }
+  }
   for (const std::string& name : names) {
     const bool packed = name.ends_with(".txt.gz");
     if ((!packed && !name.ends_with(".txt")) || !is_file(join_path(folder, name))) continue;
@@ -267,6 +265,56 @@ std::string listed(const std::vector<std::string>& names) {
     out += base::text(i ? ", " : "", names[i]);
   if (names.size() > kMost) out += base::text(" and ", names.size() - kMost, " more");
   return out;
+}
+
+// The form of one data set, by the name of a sub-folder: "plain", "planetoid", "shchur_npz",
+// "orig".
+bool is_named_after_form(const std::string& folder, const Candidate& candidate) {
+  std::string_view rest = std::string_view(candidate.path).substr(folder.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of('/'), rest.size()));
+  const std::string_view name = rest.substr(0, rest.find('/'));
+  return name.starts_with(format_name(candidate.format)) || name == "orig" || name == "raw" ||
+         name == "processed";
+}
+
+// True if the folder in the library's own format was saved from the other.
+bool is_copy_of(const Candidate& native, const Candidate& other, const std::string& folder) {
+  if (native.format != Format::kNative) return false;
+  try {
+    const std::string path = join_path(native.path, native::kMetadataFile);
+    const io::JsonValue document =
+        io::parse_json(base::read_file(path, io::JsonLimits().max_bytes), path);
+    const io::JsonValue* source = document.find("source");
+    const auto* text = source ? source->as<std::string>() : nullptr;
+    std::string_view rest = std::string_view(other.path).substr(folder.size());
+    rest.remove_prefix(std::min(rest.find_first_not_of('/'), rest.size()));
+    return text &&
+           (*text == other.path || (!rest.empty() && text->ends_with(base::text('/', rest))));
+  } catch (const base::Error& error) {
+    if (error.status() == Status::kCancelled) throw;
+    return false;
+  }
+}
+
+// Error(kFormat) if data sets of different formats lie in a folder, and none says that it is a form
+// of the others.
+void refuse_several(const std::string& folder, const std::vector<Candidate>& found) {
+  const bool forms = std::ranges::all_of(
+      found, [&](const Candidate& candidate) { return is_named_after_form(folder, candidate); });
+  const bool copies = std::all_of(found.begin() + 1, found.end(), [&](const Candidate& other) {
+    return is_copy_of(found[0], other, folder);
+  });
+  if (forms || copies) return;
+  std::string sets, choices;
+  for (const Candidate& candidate : found) {
+    const bool last = &candidate == &found.back();
+    const char* between = &candidate == found.data() ? "" : last ? " and " : ", ";
+    sets += base::text(between, candidate.path, " (", format_name(candidate.format), ")");
+    choices +=
+        base::text(choices.empty() ? "" : " or ", "format = ", format_name(candidate.format));
+  }
+  fail(Status::kFormat, folder, ": holds data sets of different formats: ", sets, "; ", choices,
+       " chooses one");
 }
 
 // Describes a zip archive.
@@ -327,6 +375,25 @@ std::string found_in(const std::string& path) {
 }
 
 }  // namespace
+
+bool is_archive_of_a_set(const std::string& path) {
+  if (!path.ends_with(".npz") || !is_file(path)) return false;
+  std::vector<Candidate> found;
+  try {
+    classify_npz(path, found);
+  } catch (const base::Error& error) {
+    if (error.status() == Status::kCancelled) throw;
+  }
+  return !found.empty();
+}
+
+bool is_edge_list_name(std::string_view name) {
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  for (std::string_view ending :
+       {".csv", ".tsv", ".txt", ".edges", ".edgelist", ".el", ".mtx", ".graph", ".metis"})
+    if (name.ends_with(ending)) return true;
+  return false;
+}
 
 const char* format_name(Format format) noexcept {
   switch (format) {
@@ -428,6 +495,7 @@ Candidate recognise(const std::string& path, std::string_view wanted,
     fail(Status::kFormat, path, ": holds ", paths.size(), " data sets of format ",
          format_name(found[0].format), ": ", listed(paths), "; open one of them by its own path");
   }
+  if (found.size() > 1) refuse_several(path, found);
   if (passed_over) passed_over->assign(found.begin() + 1, found.end());
   return found[0];
 }

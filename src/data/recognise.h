@@ -27,6 +27,12 @@ enum class Format {
 // The name of OpenOptions::format.
 const char* format_name(Format format) noexcept;
 
+// Returns whether a file of this name is a list of edges, or another text of one graph.
+bool is_edge_list_name(std::string_view name);
+
+// Returns whether a file is an .npz of one of the formats that have one.
+bool is_archive_of_a_set(const std::string& path);
+
 struct Candidate {
   Format format;
   std::string path;  // argument of the format's reader

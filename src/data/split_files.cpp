@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "base/file.h"
 #include "data/npz_splits.h"
@@ -74,6 +75,47 @@ void read_split_files(const std::string& folder, const std::string& set, Reading
     for (size_t i = before; i < found.splits.size(); ++i)
       found.splits[i].index = counts[file.name]++;
   }
+}
+
+void read_splits_beside(const std::string& folder, Reading& reading, Found& found) {
+  constexpr const char* kName = "beside";
+  const bool graphs = found.graph_ptr.defined();
+  const int64_t num_ids = graphs ? found.graph_ptr.rows() - 1 : found.num_nodes;
+  int32_t count = 0;
+  const auto append = [&](const NamedArrays& arrays) {
+    const size_t before = found.splits.size();
+    try {
+      append_splits(arrays, kName, num_ids, graphs ? "graph" : "node", found.splits);
+    } catch (const base::Error& error) {
+      if (error.status() != base::Status::kFormat && error.status() != base::Status::kRange) throw;
+      reading.context.log.add(base::LogLevel::kWarning,
+                              base::text(error.what(), "; the split is left out"));
+      found.splits.resize(before);
+    }
+    for (size_t i = before; i < found.splits.size(); ++i) found.splits[i].index = count++;
+    if (found.splits.size() > before)
+      reading.context.log.add(base::LogLevel::kInfo,
+                              base::text(arrays.name, ": is read as the split \"", kName, "\""));
+  };
+  for (const std::string& file : {std::string("split.npz"), std::string("splits.npz"),
+                                  found.name + "_split.npz", found.name + "_splits.npz"}) {
+    const std::string path = join_path(folder, file);
+    if (!base::is_present(path)) continue;
+    const io::Npz npz = io::Npz::open(path);
+    NamedArrays arrays = arrays_of(npz);
+    bool taken = false;
+    arrays.get = [&](const std::string& key) {
+      if (!std::exchange(taken, true)) reading.budget.take_file(path);
+      return npz.get(key);
+    };
+    append(arrays);
+  }
+  const auto path_of = [&](const std::string& key) { return join_path(folder, key + ".npy"); };
+  append({folder, [&](const std::string& key) { return base::is_present(path_of(key)); },
+          [&](const std::string& key) {
+            reading.budget.take_file(path_of(key));
+            return io::read_npy(path_of(key));
+          }});
 }
 
 }  // namespace gnnmg::data

@@ -24,4 +24,10 @@ std::string name_of_folder(std::string path);
 void read_split_files(const std::string& folder, const std::string& set, Reading& reading,
                       Found& found);
 
+// The splits of nodes or graphs in the folder of a data set: split.npz, splits.npz and those with
+// the set's name in front (NAME_split.npz), whose keys are those of a split; and train, val and
+// test as .npy files with such names (train_mask.npy). They are the splits "beside", from 0.
+// Arrays that fit no part of this set are left out with a warning.
+void read_splits_beside(const std::string& folder, Reading& reading, Found& found);
+
 }  // namespace gnnmg::data

@@ -71,7 +71,7 @@ const std::array<EndNames, 19>& known_ends() {
       {{"caller"}, {"callee"}},
       {{"ego"}, {"alter"}},
       {{"payer"}, {"payee"}},
-      {{"user"}, {"friend"}},
+      {{"user", "person"}, {"friend"}},
       {{"user"},
        {"item", "movie", "product", "book", "artist", "business", "track", "song"},
        false,
@@ -200,15 +200,21 @@ ColumnRole role_of(std::string_view name) {
   return is_among(beside, plain) ? ColumnRole::kBeside : ColumnRole::kUnknown;
 }
 
-bool is_no_end(std::string_view name) {
-  if (role_of(name) != ColumnRole::kUnknown) return true;
-  std::string stem = plain_name(name);
-  const size_t letters = stem.find_last_not_of("0123456789");
-  if (letters != stem.npos && letters + 1 < stem.size())
-    stem.resize(letters + 1);
-  else if (stem.ends_with('a') || stem.ends_with('b'))
-    stem.pop_back();
-  return is_value(stem);
+bool may_be_ends(std::string_view source, std::string_view target, size_t columns) {
+  const auto is_id = [](std::string_view name) {
+    const std::string plain = plain_name(name);
+    return without(plain, kIdSuffixes) != plain && role_of(name) == ColumnRole::kUnknown;
+  };
+  // Names that programs give to columns without names: V1, x1.
+  const auto stem_of = [](std::string_view name) {
+    std::string stem = plain_name(name);
+    stem.resize(stem.find_last_not_of("0123456789") + 1);
+    return stem.size() < name.size() ? stem : std::string();
+  };
+  const std::string stem = stem_of(source);
+  const bool any =
+      stem == stem_of(target) && (stem == "v" || (columns == 2 && is_any_column(stem)));
+  return any || (is_id(source) && is_id(target));
 }
 
 bool is_called_weight(std::string_view name) {

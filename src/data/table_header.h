@@ -17,9 +17,10 @@ enum class ColumnRole {
   kBeside      // an index, the number of an edge, features, ...: known, and no end of an edge
 };
 ColumnRole role_of(std::string_view name);
-// True if a column of this name is no end of an edge: an index, a time, a measure, one of
-// several features, ...
-bool is_no_end(std::string_view name);
+// Returns whether two columns may be the ends of edges: both have ids of something by their names
+// (drug_id, gene_id), or are called as R calls any (V1, V2), or are the only `columns` and called
+// as other programs do (x1, x2).
+bool may_be_ends(std::string_view source, std::string_view target, size_t columns);
 // Returns whether a column is called weight, and not by another name for that.
 bool is_called_weight(std::string_view name);
 

@@ -4,6 +4,7 @@
 #include "data/edge_list.h"
 #include "data/lines.h"
 #include "data/metis.h"
+#include "io/bytes.h"
 #include "io/fields.h"
 
 namespace gnnmg::data {
@@ -27,21 +28,28 @@ TextShape shape_at(const std::string& path, const Reading& reading) {
       reading, [&](Reading& own) { return shape_of_text(io::ByteSource::open(path), own); });
 }
 
-// Without edges there is a blank line for each node, and one might be the end of any file.
-bool blank_lines_follow(io::LineReader& lines, int64_t num_nodes) {
+bool is_metis_name(std::string_view path) {
+  if (path.ends_with(".gz")) path.remove_suffix(3);
+  return path.ends_with(".graph") || path.ends_with(".metis");
+}
+
+// Returns the number of blank lines to the end; -1 if others follow.
+int64_t blank_lines_in(io::LineReader& lines) {
   int64_t count = 0;
   std::string_view line;
   while (lines.next(line)) {
     if (line.starts_with('%')) continue;
-    if (!io::trim_blanks(line).empty()) return false;
+    if (!io::trim_blanks(line).empty()) return -1;
     ++count;
   }
-  return num_nodes > 1 && count >= num_nodes;
+  return count;
 }
 
-// True if the text begins as METIS's do, and is more than the list of one edge.
+// True if the text begins as METIS's do. Without edges there is a blank line for each node; fewer
+// might be the end of any file, whose only line is an edge or a graph.
 bool may_be_metis(const std::string& path) {
   constexpr int64_t kMostOfLine = 64 << 10;
+  std::string only_line;
   try {
     io::LineReader lines(io::ByteSource::open(path), kMostOfLine);
     std::string_view line;
@@ -49,12 +57,19 @@ bool may_be_metis(const std::string& path) {
       if (!lines.next(line)) return false;
     } while (line.starts_with('%') || io::trim_blanks(line).empty());
     const auto header = parse_metis_header(line);
-    return header && header->num_nodes > 0 &&
-           (header->num_edges > 0 || blank_lines_follow(lines, header->num_nodes));
+    if (!header || header->num_edges > 0) return header && header->num_nodes > 0;
+    only_line = io::printable(line);
+    const int64_t blank = blank_lines_in(lines);
+    if (blank < 0 || is_metis_name(path)) return blank >= 0;
+    if (header->num_nodes > 1 && blank >= header->num_nodes) return true;
   } catch (const base::Error& error) {
     if (error.status() != Status::kFormat) throw;
     return false;  // a long line, or no text
   }
+  fail(
+      Status::kFormat, path, ": the only line is \"", only_line,
+      "\", which is an edge, or a METIS graph without edges; format = edges or format = metis says "
+      "which");
 }
 
 // A graph, or why the text is none of METIS; neither, where it does not begin as one.
@@ -73,11 +88,6 @@ Metis try_metis(const std::string& path, const Reading& reading) {
     if (error.status() != Status::kFormat && error.status() != Status::kRange) throw;
     return {std::nullopt, error.what()};
   }
-}
-
-bool is_metis_name(std::string_view path) {
-  if (path.ends_with(".gz")) path.remove_suffix(3);
-  return path.ends_with(".graph") || path.ends_with(".metis");
 }
 
 // Reads a list of edges. If the file has a name of METIS's, the reason why it is none is logged.

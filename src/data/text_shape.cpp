@@ -73,8 +73,10 @@ class ShapeFields {
   bool indexed_ = false;
 };
 
-// Lines of a node and its neighbors, in ascending order of the nodes. Each neighbor lists the node
-// too: the sum of a hash of all pairs, with a sign for their order, is then 0.
+// Lines of a node and its neighbors, in ascending order of the nodes. Either each neighbor lists
+// the node too: the sum of a hash of all pairs, with a sign for their order, is then 0. Or they are
+// the nearest neighbors: different ones in each line, and of all nodes in each column, as no
+// weights are; the first may be the node itself.
 class AdjacencyProbe {
  public:
   void begin(const ShapeFields& line) {
@@ -88,15 +90,30 @@ class AdjacencyProbe {
     const auto& numbers = line.first();
     const int64_t node = first_ + rows_++;
     open_ = open_ && line.count() == columns_ && numbers[0] == node;
-    for (size_t i = 1; open_ && i < numbers.size(); ++i) add_pair(node, numbers[i]);
+    for (size_t i = 1; open_ && i < numbers.size(); ++i) {
+      add_pair(node, numbers[i]);
+      loops_ |= numbers[i] == node;
+      different_ &= std::ranges::count(std::span(numbers).subspan(1), numbers[i]) == 1 &&
+                    (numbers[i] != node || i == 1);
+      most_[i] = std::max(most_[i], numbers[i]);
+    }
+    along_ += open_ && std::abs(numbers[1] - node) == 1;
   }
   bool is_open() const { return open_; }
-  bool holds() const { return open_ && rows_ > 2 && sum_ == 0 && largest_ < first_ + rows_; }
+  bool holds() const {
+    const bool both = sum_ == 0 && !loops_;
+    return open_ && rows_ > 2 && largest_ < first_ + rows_ && (both || are_nearest());
+  }
   int64_t rows() const { return rows_; }
 
  private:
+  bool are_nearest() const {
+    if (!different_ || rows_ < kFewestOfAdjacency || 2 * along_ >= rows_) return false;
+    return std::all_of(most_.begin() + 1, most_.begin() + static_cast<ptrdiff_t>(columns_),
+                       [&](int64_t most) { return most >= first_ + rows_ / 2; });
+  }
   void add_pair(int64_t node, int64_t neighbor) {
-    open_ = neighbor >= first_ && neighbor != node;
+    open_ = neighbor >= first_;
     largest_ = std::max(largest_, neighbor);
     const auto [less, more] = std::minmax(node, neighbor);
     const uint64_t hash = mix(mix(static_cast<uint64_t>(less)) + static_cast<uint64_t>(more));
@@ -111,6 +128,9 @@ class AdjacencyProbe {
 
   size_t columns_ = 0;
   int64_t first_ = 0, rows_ = 0, largest_ = -1;
+  int64_t along_ = 0;  // lines whose first neighbor is the node's number and 1, or less 1
+  std::array<int64_t, kMostListed> most_{};  // the largest of each column
+  bool different_ = true, loops_ = false;
   uint64_t sum_ = 0;
   bool open_ = false;
 };

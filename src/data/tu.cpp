@@ -10,7 +10,7 @@
 #include "data/labels.h"
 #include "data/lines.h"
 #include "data/ogb.h"
-#include "data/unused.h"
+#include "data/split_files.h"
 #include "io/bytes.h"
 
 namespace gnnmg::data {
@@ -334,23 +334,6 @@ Found parse_tu(TuSources sources, Reading& reading) {
   return TuParser(std::move(sources), reading).parse();
 }
 
-namespace {
-
-// Returns tables, and texts of the set, that are not read; words about the set are none.
-std::vector<std::string> unknown_parts(const std::string& folder, const std::string& set) {
-  std::vector<std::string> unknown;
-  for (const std::string& name : base::list_visible(folder)) {
-    const bool of_set = name.starts_with(set + "_") && name.ends_with(".txt");
-    const std::string_view ending = std::string_view(name).substr(of_set ? set.size() : 0);
-    const bool words = name.find("readme") != name.npos || name.find("README") != name.npos;
-    if (is_table_name(name) || (of_set && !words && std::ranges::count(kTuEndings, ending) == 0))
-      unknown.push_back(name);
-  }
-  return unknown;
-}
-
-}  // namespace
-
 DatasetRef read_tu(const std::string& prefix, Reading& reading) {
   TuSources sources;
   for (int part = 0; part < kNumTuParts; ++part) {
@@ -366,14 +349,8 @@ DatasetRef read_tu(const std::string& prefix, Reading& reading) {
   const std::string folder = slash == std::string::npos ? "." : prefix.substr(0, slash);
   found.source = prefix;
   found.name = slash == std::string::npos ? prefix : prefix.substr(slash + 1);
-  warn_of_unused_files(folder, unknown_parts(folder, found.name), reading.context.log);
   read_folds(folder, found.graph_ptr.rows() - 1, reading, found.splits);
-  warn_of_unread_splits(
-      folder,
-      [&](std::string_view name) {
-        return name.starts_with(found.name + "_") || is_fold_name(name);
-      },
-      reading.context.log);
+  read_splits_beside(folder, reading, found);
   return assemble(std::move(found), reading.options, reading.context);
 }
 

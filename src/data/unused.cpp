@@ -1,6 +1,9 @@
 #include "data/unused.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
+#include <vector>
 
 #include "base/file.h"
 #include "io/bytes.h"
@@ -31,14 +34,33 @@ bool holds_numbers(const io::Npz& npz, const std::string& key) {
 
 // True if a file of this name holds data other than a table, by its ending.
 bool is_data_name(std::string_view name) {
-  constexpr std::string_view kEndings[] = {".txt", ".json", ".pkl",   ".pickle", ".index",
-                                           ".idx", ".tsv",  ".jsonl", ".pth",    ".mat"};
+  constexpr std::string_view kEndings[] = {".txt",   ".json", ".pkl",   ".pickle",
+                                           ".index", ".idx",  ".jsonl", ".pth"};
   if (name.ends_with(".gz")) name.remove_suffix(3);
   return std::ranges::any_of(kEndings,
                              [name](std::string_view end) { return name.ends_with(end); });
 }
 
-// True if a file or folder of this name may divide nodes or graphs into parts.
+// True if a file of this name holds numbers, by its ending.
+bool is_table_name(std::string_view name) {
+  constexpr std::string_view kEndings[] = {".npy", ".npz",     ".csv",   ".csv.gz", ".tsv", ".pt",
+                                           ".h5",  ".parquet", ".arrow", ".mat",    ".hdf5"};
+  return std::ranges::any_of(kEndings,
+                             [name](std::string_view end) { return name.ends_with(end); });
+}
+
+std::string normal(const std::string& path) {
+  return std::filesystem::path(path).lexically_normal().string();
+}
+
+void warn(const std::string& folder, const char* what, const std::vector<std::string>& names,
+          base::Log& log) {
+  if (!names.empty())
+    log.add(base::LogLevel::kWarning, base::text(folder, what, names_text(names)));
+}
+
+}  // namespace
+
 bool is_split_name(std::string_view name) {
   constexpr std::string_view kParts[] = {"train", "training", "val", "valid", "validation", "test"};
   std::string word;
@@ -57,8 +79,6 @@ bool is_split_name(std::string_view name) {
   return is_part() || lower.find("split") != lower.npos || lower.find("fold") != lower.npos;
 }
 
-}  // namespace
-
 void warn_of_unused_arrays(const io::Npz& npz, const std::function<bool(std::string_view)>& known,
                            base::Log& log) {
   std::vector<std::string> unused;
@@ -70,31 +90,28 @@ void warn_of_unused_arrays(const io::Npz& npz, const std::function<bool(std::str
                        names_text(unused)));
 }
 
-void warn_of_unused_files(const std::string& folder, const std::vector<std::string>& names,
-                          base::Log& log) {
-  if (!names.empty())
-    log.add(base::LogLevel::kWarning,
-            base::text(folder,
-                       ": files that the format does not know are left out: ", names_text(names)));
-}
-
-void warn_of_unread_splits(const std::string& folder,
-                           const std::function<bool(std::string_view)>& known, base::Log& log) {
-  std::vector<std::string> unread;
-  for (const std::string& name : base::list_visible(folder))
-    if (!known(name) && is_split_name(name) &&
-        (is_data_name(name) || base::is_present_directory(base::join_path(folder, name))))
-      unread.push_back(name);
-  if (!unread.empty())
-    log.add(base::LogLevel::kWarning,
-            base::text(folder, ": splits that the format does not read are left out: ",
-                       names_text(unread)));
-}
-
-bool is_table_name(std::string_view name) {
-  constexpr std::string_view kEndings[] = {".npy", ".npz", ".csv", ".csv.gz", ".pt"};
-  return std::ranges::any_of(kEndings,
-                             [name](std::string_view end) { return name.ends_with(end); });
+void warn_of_unread_files(const std::string& folder, std::span<const std::string> read,
+                          const std::function<bool(std::string_view)>& is_more,
+                          const std::function<bool(std::string_view)>& is_known, base::Log& log) {
+  std::set<std::string> paths;
+  for (const std::string& path : read) paths.insert(normal(path));
+  const auto is_read = [&](const std::string& path, bool directory) {
+    const std::string begin = directory ? path + "/" : path;
+    const auto found = paths.lower_bound(begin);
+    return found != paths.end() && (directory ? found->starts_with(begin) : *found == begin);
+  };
+  std::vector<std::string> files, splits;
+  for (const std::string& name : base::list_visible(folder)) {
+    const std::string path = normal(base::join_path(folder, name));
+    const bool directory = base::is_present_directory(path);
+    if (is_known(name) || is_read(path, directory)) continue;
+    if (!directory && (is_table_name(name) || is_more(name)))
+      files.push_back(name);
+    else if (is_split_name(name) && (directory || is_data_name(name)))
+      splits.push_back(name);
+  }
+  warn(folder, ": files that the format does not know are left out: ", files, log);
+  warn(folder, ": splits that the format does not read are left out: ", splits, log);
 }
 
 }  // namespace gnnmg::data

@@ -20,8 +20,8 @@ constexpr int64_t kMaxName = 4096;
 
 }  // namespace
 
-SourceFiles::SourceFiles(std::shared_ptr<const data::parts::Source> source)
-    : manifest_(std::make_unique<const data::parts::Manifest>(std::move(source))) {}
+SourceFiles::SourceFiles(std::shared_ptr<const data::parts::Manifest> manifest)
+    : manifest_(std::move(manifest)) {}
 SourceFiles::~SourceFiles() = default;
 
 void SourceFiles::check_name(const std::string& name) const {

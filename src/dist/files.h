@@ -52,8 +52,7 @@ int32_t part_of_file(const std::string& name);
 // The files of a local source.
 class SourceFiles : public Files {
  public:
-  // Errors as of data::parts::Manifest.
-  explicit SourceFiles(std::shared_ptr<const data::parts::Source> source);
+  explicit SourceFiles(std::shared_ptr<const data::parts::Manifest> manifest);
   ~SourceFiles() override;
   // At most kFilePiece bytes.
   int64_t read_piece(const std::string& name, int64_t offset, std::vector<uint8_t>& out,
@@ -61,7 +60,7 @@ class SourceFiles : public Files {
 
  private:
   void check_name(const std::string& name) const;
-  const std::unique_ptr<const data::parts::Manifest> manifest_;
+  const std::shared_ptr<const data::parts::Manifest> manifest_;
 };
 
 inline constexpr int64_t kFilePiece = int64_t{1} << 20;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/thread_pool.h"
 #include "data/one_part.h"
@@ -21,33 +20,22 @@ namespace {
 
 class FolderParts : public HeldParts {
  public:
-  FolderParts(const std::string& folder, base::CancelToken cancel)
-      : folder_(folder), cancel_(std::move(cancel)), source_(data::parts::folder_source(folder)) {}
-  std::shared_ptr<const data::parts::Source> source() const override { return source_; }
-  std::vector<int32_t> found() const override {
-    const data::parts::Manifest manifest(source_);
-    const std::string file = data::parts::kMetadataFile;
-    const int32_t num_parts =
-        data::parts::parse_metadata(manifest.text(file), base::join_path(folder_, file))
-            .arguments.num_parts;
-    std::vector<int32_t> parts;
-    for (int32_t part = 0; part < num_parts; ++part)
-      if (base::is_present_directory(base::join_path(folder_, data::parts::part_folder(part))))
-        parts.push_back(part);
-    return parts;
+  FolderParts(const std::string& folder, const base::CancelToken& cancel)
+      : folder_(folder, cancel) {}
+  std::shared_ptr<const data::parts::Manifest> manifest() const override {
+    return folder_.manifest();
   }
+  std::vector<int32_t> found() const override { return folder_.found(); }
   std::shared_ptr<const Part> read(int32_t part) const override {
     const std::lock_guard lock(mutex_);
     std::weak_ptr<const Part>& known = in_use_[part];
     auto in_use = known.lock();
-    if (!in_use) known = in_use = read_part(folder_, part, cancel_);
+    if (!in_use) known = in_use = folder_.read(part);
     return in_use;
   }
 
  private:
-  const std::string folder_;
-  const base::CancelToken cancel_;
-  const std::shared_ptr<const data::parts::Source> source_;
+  const PartFolder folder_;
   mutable std::mutex mutex_;
   mutable std::map<int32_t, std::weak_ptr<const Part>> in_use_;
 };
@@ -61,20 +49,21 @@ class OneHeldPart : public HeldParts {
     data::OpenOptions options;
     options.format = "gnnmg";
     const data::DatasetRef dataset = data::open_dataset(folder, options, {pool, log, cancel});
-    source_ = data::one_part_source(*dataset, folder, cancel);
+    manifest_ = std::make_shared<const data::parts::Manifest>(
+        data::one_part_source(*dataset, folder, cancel));
     part_ = part_of_whole(*dataset);
   }
-  std::shared_ptr<const data::parts::Source> source() const override { return source_; }
+  std::shared_ptr<const data::parts::Manifest> manifest() const override { return manifest_; }
   std::vector<int32_t> found() const override { return {0}; }
   std::shared_ptr<const Part> read(int32_t part) const override {
     if (part != 0)
-      base::fail(base::Status::kNotFound, source_->name(), ": part ", part,
+      base::fail(base::Status::kNotFound, manifest_->source().name(), ": part ", part,
                  " is asked for, expected 0: the data set is not divided");
     return part_;
   }
 
  private:
-  std::shared_ptr<const data::parts::Source> source_;
+  std::shared_ptr<const data::parts::Manifest> manifest_;
   std::shared_ptr<const Part> part_;
 };
 

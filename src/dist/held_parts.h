@@ -9,7 +9,7 @@
 
 #include "base/cancel.h"
 #include "data/dataset.h"
-#include "data/parts_source.h"
+#include "data/parts_manifest.h"
 #include "dist/part.h"
 
 namespace gnnmg::dist {
@@ -18,17 +18,18 @@ namespace gnnmg::dist {
 class HeldParts {
  public:
   virtual ~HeldParts() = default;
-  // The files that all parts share.
-  virtual std::shared_ptr<const data::parts::Source> source() const = 0;
+  // The list of all files, and the source of those that all parts share.
+  virtual std::shared_ptr<const data::parts::Manifest> manifest() const = 0;
+  std::shared_ptr<const data::parts::Source> source() const { return manifest()->shared_source(); }
   // The parts that are here, ascending: a machine may have copied the folders of some only.
   virtual std::vector<int32_t> found() const = 0;
-  // Reads a part, unless it is in use already. Errors are those of read_part().
+  // Reads a part, unless it is in use already. Errors are those of PartFolder::read().
   virtual std::shared_ptr<const Part> read(int32_t part) const = 0;
 };
 
 // Opens the parts of a folder. Dense features are read on demand and kept in memory
-// (feature/kept_store.h), also those of the own format. Errors are those of data::parts::Manifest,
-// or, for the own format, those of data::open_dataset(); kUnsupported for several types or graphs.
+// (feature/kept_store.h), also those of the own format. Errors are those of PartFolder, or, for the
+// own format, those of data::open_dataset(); kUnsupported for several types or graphs.
 std::unique_ptr<const HeldParts> hold_parts(const std::string& folder,
                                             const base::CancelToken& cancel);
 

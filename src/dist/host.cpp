@@ -14,7 +14,7 @@ using base::fail;
 using base::Status;
 
 Hello hello_of(const HeldParts& held) {
-  const data::parts::Manifest manifest(held.source());
+  const data::parts::Manifest& manifest = *held.manifest();
   const std::string file = data::parts::kMetadataFile;
   const data::parts::Metadata metadata = data::parts::parse_metadata(
       manifest.text(file), base::join_path(manifest.source().name(), file));
@@ -36,7 +36,7 @@ Host::Host(const std::string& folder, std::vector<int32_t> parts, const base::Ca
     : Host(*hold_parts(folder, cancel), std::move(parts)) {}
 
 Host::Host(const HeldParts& held, std::vector<int32_t> parts)
-    : hello_(hello_of(held)), files_(held.source()) {
+    : hello_(hello_of(held)), files_(held.manifest()) {
   std::sort(parts.begin(), parts.end());
   const auto twice = std::adjacent_find(parts.begin(), parts.end());
   if (twice != parts.end())

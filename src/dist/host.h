@@ -26,7 +26,7 @@ class Host {
  public:
   // Opens parts of a folder (held_parts.h); none given: all that are there.
   // Error(kNotFound) where no part is there, kInvalidArgument for a part that is named twice; the
-  // others as of hold_parts() and read_part().
+  // others as of hold_parts() and PartFolder::read().
   Host(const std::string& folder, std::vector<int32_t> parts, const base::CancelToken& cancel);
   Host(const HeldParts& held, std::vector<int32_t> parts);
 

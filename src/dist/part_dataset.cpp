@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "data/parts_manifest.h"
 #include "data/parts_outline.h"
 #include "dist/part_folder.h"
 #include "dist/part_sampler.h"
@@ -131,10 +132,10 @@ class Opening {
     context_.log.add(
         base::LogLevel::kInfo,
         outline_.parts->arguments.fanouts.empty()
-            ? base::text(outline_.parts->source->name(),
+            ? base::text(outline_.parts->manifest->source().name(),
                          ": keeps no rows of other parts, because no hotness was kept with the "
                          "parts; save them with fan-outs to have it")
-            : base::text(outline_.parts->source->name(), ": keeps ", count,
+            : base::text(outline_.parts->manifest->source().name(), ": keeps ", count,
                          " rows of other parts, ", count * facts.row_bytes(),
                          " bytes; of the rows of other parts that ",
                          "mini-batches read they are expected to be ",

@@ -22,7 +22,7 @@ namespace gnnmg::dist {
 // The part of each node, on the memory of the parts.
 std::shared_ptr<const partition::Book> book_of(const std::shared_ptr<const data::Parts>& parts);
 
-// The source of parts: dist::read_part(), or a test.
+// The source of parts: HeldParts::read(), or a test.
 using ReadPart = std::function<std::shared_ptr<const Part>(int32_t part)>;
 
 // Servers in this process for parts that it can read, beside those that it has: for processes that

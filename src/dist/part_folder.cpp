@@ -26,27 +26,21 @@ using data::native::Array;
 
 constexpr int64_t kPieceBytes = int64_t{1} << 20;
 
+constexpr int64_t kReadWhole = int64_t{64} << 10;  // bytes of a column that is read at once
+
 // The files of one part.
 class PartFiles {
  public:
-  PartFiles(const std::string& folder, int32_t part, const base::CancelToken& cancel)
-      : folder_(folder), manifest_(folder), cancel_(cancel) {
-    const data::parts::Metadata metadata = data::parts::parse_metadata(
-        manifest_.text(data::parts::kMetadataFile), path(data::parts::kMetadataFile));
-    const data::PartFacts& facts = metadata.facts;
-    const auto num_parts = static_cast<int32_t>(facts.rows.size());
-    if (part < 0 || part >= num_parts)
-      fail(Status::kNotFound, folder, ": part ", part, " is asked for, expected 0 to ",
-           num_parts - 1);
-    rows_ = facts.rows[part];
-    edges_ = facts.edges[part];
-    part_ = data::parts::part_folder(part) + "/";
-    whole_ = data::native::parse_metadata(manifest_.text(data::parts::kWholeFile),
-                                          path(data::parts::kWholeFile));
-    if (whole_.node_types.size() != 1 || whole_.edge_types.size() != 1)
-      fail(Status::kFormat, path(data::parts::kWholeFile),
-           ": parts of several types, expected one of nodes and one of edges");
-  }
+  PartFiles(const std::string& folder, int32_t part, const data::parts::Manifest& manifest,
+            const data::PartFacts& facts, const data::native::Metadata& whole,
+            const base::CancelToken& cancel)
+      : folder_(folder),
+        manifest_(manifest),
+        whole_(whole),
+        cancel_(cancel),
+        part_(data::parts::part_folder(part) + "/"),
+        rows_(facts.rows[part]),
+        edges_(facts.edges[part]) {}
 
   int64_t num_nodes() const { return whole_.node_types[0].num_nodes; }
   Tensor ids() const { return read({data::parts::kIdsFile, DType::kI64, {rows_}}); }
@@ -74,7 +68,7 @@ class PartFiles {
       if (column.sparse)
         stores.push_back(feature::make_store(sparse(column)));
       else if (column.name != whole_.label)
-        stores.push_back(feature::make_kept_store(map(shaped(column.dense, rows_))));
+        stores.push_back(store(shaped(column.dense, rows_)));
     }
     return stores;
   }
@@ -82,8 +76,7 @@ class PartFiles {
   std::vector<std::shared_ptr<const feature::FeatureStore>> edge_columns() const {
     std::vector<std::shared_ptr<const feature::FeatureStore>> stores;
     for (const data::native::Column& column : whole_.edge_types[0].columns)
-      if (!column.sparse)
-        stores.push_back(feature::make_kept_store(map(shaped(column.dense, edges_))));
+      if (!column.sparse) stores.push_back(store(shaped(column.dense, edges_)));
     return stores;
   }
 
@@ -103,6 +96,14 @@ class PartFiles {
     }
     file.finish();
     return tensor;
+  }
+
+  // A store over a mapped file takes a descriptor and two mappings, of which a process has some ten
+  // thousand.
+  std::unique_ptr<feature::FeatureStore> store(const Array& array) const {
+    if (manifest_.at(part_ + array.file).bytes <= kReadWhole)
+      return feature::make_store(read(array));
+    return feature::make_kept_store(map(array));
   }
 
   Tensor map(const Array& array) const {
@@ -149,18 +150,44 @@ class PartFiles {
   }
 
   const std::string& folder_;
-  const data::parts::Manifest manifest_;
+  const data::parts::Manifest& manifest_;
+  const data::native::Metadata& whole_;
   const base::CancelToken& cancel_;
-  data::native::Metadata whole_;
-  std::string part_;  // folder of the part, with a slash
-  int64_t rows_ = 0, edges_ = 0;
+  const std::string part_;  // folder of the part, with a slash
+  const int64_t rows_, edges_;
 };
 
 }  // namespace
 
-std::shared_ptr<const Part> read_part(const std::string& folder, int32_t part,
-                                      const base::CancelToken& cancel) {
-  const PartFiles files(folder, part, cancel);
+PartFolder::PartFolder(std::string folder, base::CancelToken cancel)
+    : folder_(std::move(folder)), cancel_(std::move(cancel)) {
+  const base::CancelScope scope(cancel_, "opening parts");
+  manifest_ = std::make_shared<const data::parts::Manifest>(folder_);
+  const auto path = [&](const char* file) { return base::join_path(folder_, file); };
+  using data::parts::kMetadataFile, data::parts::kWholeFile;
+  facts_ = data::parts::parse_metadata(manifest_->text(kMetadataFile), path(kMetadataFile)).facts;
+  whole_ = data::native::parse_metadata(manifest_->text(kWholeFile), path(kWholeFile));
+  if (whole_.node_types.size() != 1 || whole_.edge_types.size() != 1)
+    fail(Status::kFormat, path(kWholeFile),
+         ": parts of several types, expected one of nodes and one of edges");
+}
+
+std::vector<int32_t> PartFolder::found() const {
+  std::vector<int32_t> parts;
+  for (int32_t part = 0; static_cast<size_t>(part) < facts_.rows.size(); ++part)
+    if (base::is_present_directory(base::join_path(folder_, data::parts::part_folder(part))))
+      parts.push_back(part);
+  return parts;
+}
+
+std::shared_ptr<const Part> PartFolder::read(int32_t part) const {
+  const base::CancelScope scope(cancel_, "opening a part");
+  cancel_.check("opening a part");
+  const auto num_parts = static_cast<int32_t>(facts_.rows.size());
+  if (part < 0 || part >= num_parts)
+    fail(Status::kNotFound, folder_, ": part ", part, " is asked for, expected 0 to ",
+         num_parts - 1);
+  const PartFiles files(folder_, part, *manifest_, facts_, whole_, cancel_);
   const Tensor ids = files.ids();
   return std::make_shared<const Part>(ids.as<const int64_t>(), files.num_nodes(),
                                       std::vector<graph::Csc>{files.topology()}, files.columns(),
@@ -171,10 +198,6 @@ uint64_t stamp_of(const std::string& sum) {
   uint64_t stamp = 0;
   std::from_chars(sum.data(), sum.data() + 2 * sizeof stamp, stamp, 16);
   return stamp;
-}
-
-uint64_t part_stamp(const std::string& folder) {
-  return stamp_of(data::parts::Manifest(folder).sum());
 }
 
 }  // namespace gnnmg::dist

@@ -70,7 +70,10 @@ bool is_final(Status status) {
 // "3, 7"
 std::string list_of(const std::vector<int32_t>& parts) {
   std::string text;
-  for (const int32_t part : parts) text += base::text(text.empty() ? "" : ", ", part);
+  constexpr size_t kMost = 16;
+  for (size_t i = 0; i < std::min(parts.size(), kMost); ++i)
+    text += base::text(i == 0 ? "" : ", ", parts[i]);
+  if (parts.size() > kMost) text += base::text(" and ", parts.size() - kMost, " more");
   return text;
 }
 
@@ -138,7 +141,7 @@ std::optional<std::vector<int32_t>> Peers::missing() const {
     const bool there =
         std::any_of(peers_.begin(), peers_.end(),
                     [&](const auto& peer) { return peer->connection && peer->has(part); }) ||
-        std::ranges::find(config_.own, part) != config_.own.end();
+        std::ranges::binary_search(config_.own, part);
     if (!there) parts.push_back(part);
   }
   return parts;

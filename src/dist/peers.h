@@ -29,7 +29,7 @@ struct PeersConfig {
   int64_t patience_ms = 0;     // wait for parts without a server; 0: three tries, about 1 s
   int64_t hedge_ms = 0;        // ask a replica too after that; 0: never
   int64_t connect_ms = 2'000;  // limit of one try
-  std::vector<int32_t> own;    // parts that are here, for which no server is needed
+  std::vector<int32_t> own;    // parts that are here, ascending: no server is needed for them
   // Returns the reason of the failure of the job, if the servers are processes of one: a failing
   // call throws it in place of its own error, and waits for it up to a second. Any thread.
   std::function<std::optional<base::Error>()> verdict;

@@ -14,7 +14,7 @@
 //              32 rows of edges
 //   12    4    CRC-32C of the whole message but these four bytes
 //   16    8    number of the request, which its answer repeats
-//   24    8    stamp of the data (part_stamp() of part_folder.h)
+//   24    8    stamp of the data (stamp_of() of part_folder.h)
 //   32    8    key of the hop's draws, two words
 //   40    4    fan-out of the hop, -1: all
 //   44    4    edge type, or number of the column

@@ -17,10 +17,11 @@ using MayKeep = std::function<bool(int64_t bytes)>;
 bool half_stays_free(int64_t bytes);
 
 // Makes a store like make_store(). For a tensor that is mapped from a file, the first read of a row
-// reads the 64 KiB around it and keeps them as long as `may_keep` and the thread's memory budget
-// allow; then the rows that are not in memory are read from the file at each request. Rows in
-// memory do not follow later changes of the file.
-std::unique_ptr<FeatureStore> make_kept_store(const graph::Column& column,
-                                              MayKeep may_keep = half_stays_free);
+// reads the 64 KiB around it and keeps them as long as `may_keep` allows and half of the thread's
+// memory budget stays free; then the rows that are not in memory are read from the file at each
+// request. Rows in memory do not follow later changes of the file.
+std::unique_ptr<FeatureStore> make_kept_store(const graph::Column& column, MayKeep may_keep);
+// With half_stays_free(). The stores of one tensor share the rows that are in memory.
+std::unique_ptr<FeatureStore> make_kept_store(const graph::Column& column);
 
 }  // namespace gnnmg::feature

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "feature/kept_store.h"
 
 namespace gnnmg::feature {
 namespace {
@@ -136,7 +137,8 @@ std::unique_ptr<FeatureStore> make_store(const graph::Column& column) {
 
 std::shared_ptr<const FeatureStore> make_store(const graph::Graph& graph, std::string_view name,
                                                int32_t node_type) {
-  if (const graph::Column* column = graph.node_column(name, node_type)) return make_store(*column);
+  if (const graph::Column* column = graph.node_column(name, node_type))
+    return make_kept_store(*column);
   return graph.elsewhere() ? graph.elsewhere()->store(name) : nullptr;
 }
 

@@ -49,7 +49,7 @@ class FeatureStore {
 // (read from the file, so that a shrinking file is Error(kIo) and not a signal), or CSR.
 std::unique_ptr<FeatureStore> make_store(const graph::Column& column);
 // Makes a store over a node column of a graph, wherever its rows are; null if there is no column of
-// this name.
+// this name. Rows of a mapped file are kept in memory as in kept_store.h.
 std::shared_ptr<const FeatureStore> make_store(const graph::Graph& graph, std::string_view name,
                                                int32_t node_type = 0);
 

@@ -1,5 +1,4 @@
-// Builds CSC topology: checks, a stable two-level counting sort by target, and the conversion back
-// to edge lists.
+// Builds CSC topology: checks, the sort by target, and the conversion back to edge lists.
 #include "graph/csc.h"
 
 #include <algorithm>
@@ -9,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "base/memory.h"
+#include "graph/bucket_sort.h"
 
 namespace gnnmg::graph {
 namespace {
@@ -22,10 +23,7 @@ using base::TensorView;
 using base::ThreadPool;
 
 constexpr int64_t kEntryGrain = 1 << 18;  // entries in one range of a parallel loop
-// Edges, or targets searched, per bucket; sized for the L2 cache.
-constexpr int64_t kBucketSize = 1 << 15;
-constexpr int kMaxBucketBits = 10;
-constexpr int64_t kMaxTargets = int64_t{1} << (32 + kMaxBucketBits);
+constexpr int64_t kMaxTargets = int64_t{1} << (32 + BucketPlan::kMaxBucketBits);
 constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
 
 DType id_type(int64_t bound) {
@@ -127,144 +125,140 @@ void pointers_of_sorted(std::span<const Id> targets, int64_t num_targets, int64_
   std::fill(indptr + rest, indptr + num_targets + 1, count);
 }
 
-// Buckets of 2^shift consecutive targets, and the number of edges that each chunk of the list has
-// for each bucket.
-struct Plan {
-  int shift = 0;
-  int64_t num_buckets = 0;
-  int64_t num_chunks = 0;
-  std::vector<int64_t> counts;        // [num_chunks, num_buckets], then offsets
-  std::vector<int64_t> bucket_begin;  // [num_buckets + 1]
-  bool sorted = true;                 // true while the targets ascend
-
-  Plan(int64_t num_edges, int64_t num_targets) {
-    const auto width_of = [](int64_t n) { return std::bit_width(static_cast<uint64_t>(n)); };
-    const int bits =
-        std::min<int>(kMaxBucketBits, width_of(std::max(num_edges, num_targets) / kBucketSize));
-    shift = std::max<int>(0, width_of(std::max<int64_t>(num_targets, 1) - 1) - bits);
-    num_buckets = num_targets == 0 ? 0 : ((num_targets - 1) >> shift) + 1;
-    num_chunks = (num_edges + kEntryGrain - 1) / kEntryGrain;
-    counts.resize(num_chunks * num_buckets);
-  }
-
-  // Turns counts into the position at which each chunk puts its first edge of each bucket.
-  void place() {
-    bucket_begin.resize(num_buckets + 1);
-    int64_t position = 0;
-    for (int64_t bucket = 0; bucket < num_buckets; ++bucket) {
-      bucket_begin[bucket] = position;
-      for (int64_t chunk = 0; chunk < num_chunks; ++chunk)
-        position += std::exchange(counts[chunk * num_buckets + bucket], position);
-    }
-    bucket_begin[num_buckets] = position;
-  }
-};
-
-// Checks every id and fills the plan's counts, in one pass over the lists.
-template <typename Id>
-Plan check_and_count(std::span<const Id> sources, std::span<const Id> targets, int64_t num_sources,
-                     int64_t num_targets, ThreadPool& pool) {
-  const auto num_edges = static_cast<int64_t>(targets.size());
-  Plan plan(num_edges, num_targets);
+// Checks every id and fills the plan's counts, in one pass over the edges.
+template <typename Pairs>
+BucketPlan check_and_count(const Pairs& pairs, int64_t num_sources, int64_t num_targets,
+                           const CscRules& rules, ThreadPool& pool) {
+  BucketPlan plan(pairs.size(), num_targets);
   Minimum first_bad;
+  std::vector<std::pair<int64_t, int64_t>> ends(plan.num_chunks);  // first and last target
   std::atomic<bool> sorted{true};
-  pool.parallel_for(num_edges, kEntryGrain, [&](int64_t begin, int64_t end) {
-    int64_t* counts = plan.counts.data() + begin / kEntryGrain * plan.num_buckets;
-    Id previous = begin == 0 ? 0 : targets[begin - 1];
+  pool.parallel_for(pairs.size(), kSortGrain, [&](int64_t begin, int64_t end) {
+    int64_t* counts = plan.chunk(begin);
+    int64_t previous = 0, first = -1, bad = kNone;
     bool rising = true;
-    for (int64_t e = begin; e < end; ++e) {
-      const Id target = targets[e];
+    pairs.each(begin, end, [&](int64_t e, int64_t source, int64_t target) {
       if (static_cast<uint64_t>(target) >= static_cast<uint64_t>(num_targets) ||
-          static_cast<uint64_t>(sources[e]) >= static_cast<uint64_t>(num_sources))
-        return first_bad.offer(e);
-      ++counts[target >> plan.shift];
+          static_cast<uint64_t>(source) >= static_cast<uint64_t>(num_sources)) {
+        bad = std::min(bad, e);
+        return;
+      }
+      const bool loop = source == target;
+      if (!loop || !rules.drop_loops) ++counts[target >> plan.shift];
+      if (!loop && rules.reverses) ++counts[source >> plan.shift];
       rising &= target >= previous;
       previous = target;
-    }
+      if (first < 0) first = target;
+    });
+    if (bad != kNone) return first_bad.offer(bad);
+    ends[begin / kSortGrain] = {first, previous};
     if (!rising) sorted.store(false, std::memory_order_relaxed);
   });
-  if (const int64_t e = first_bad.value(); e != kNone) {
-    if (static_cast<uint64_t>(sources[e]) >= static_cast<uint64_t>(num_sources))
-      fail_id("sources", e, sources[e], num_sources);
-    fail_id("targets", e, targets[e], num_targets);
-  }
+  if (const int64_t bad = first_bad.value(); bad != kNone)
+    pairs.each(bad, bad + 1, [&](int64_t e, int64_t source, int64_t target) {
+      if (static_cast<uint64_t>(source) >= static_cast<uint64_t>(num_sources))
+        fail_id("sources", e, source, num_sources);
+      fail_id("targets", e, target, num_targets);
+    });
   plan.sorted = sorted.load();
+  for (size_t i = 1; i < ends.size(); ++i) plan.sorted &= ends[i].first >= ends[i - 1].second;
   return plan;
 }
 
-// Sorts one bucket, whose edges are in list order, by target. Scratch memory is kept between
-// buckets.
-template <typename Source, typename EdgeId>
-class BucketSorter {
- public:
-  void sort(std::span<const uint32_t> local, int64_t first_edge, int64_t num_local, Source* sources,
-            EdgeId* edge_ids, int64_t* indptr) {
-    const auto size = static_cast<int64_t>(local.size());
-    next_.assign(num_local, 0);
-    bool rising = true;
-    uint32_t previous = 0;
-    for (uint32_t target : local) {
-      ++next_[target];
-      rising &= target >= previous;
-      previous = target;
-    }
-    int64_t position = 0;
-    for (int64_t t = 0; t < num_local; ++t) {
-      indptr[t] = first_edge + position;
-      position += std::exchange(next_[t], position);
-    }
-    if (rising) return;
-    sources_.resize_discard(size);
-    edge_ids_.resize_discard(size);
-    std::copy(sources, sources + size, sources_.data());
-    std::copy(edge_ids, edge_ids + size, edge_ids_.data());
-    for (int64_t e = 0; e < size; ++e) {
-      const int64_t to = next_[local[e]]++;
-      sources[to] = sources_[e];
-      edge_ids[to] = edge_ids_[e];
-    }
-  }
+Csc without_edges(int64_t num_sources, int64_t num_targets, int64_t num_edges) {
+  Csc csc;
+  csc.num_sources = num_sources;
+  csc.num_targets = num_targets;
+  // Without edges all pointers are zero; zeros() takes no memory for them.
+  csc.indptr = num_edges == 0 ? Tensor::zeros(DType::kI64, {num_targets + 1})
+                              : Tensor::empty(DType::kI64, {num_targets + 1});
+  return csc;
+}
 
- private:
-  // Per target of the bucket: the count, later the position of its next edge.
-  std::vector<int64_t> next_;
-  base::PageVector<Source> sources_;
-  base::PageVector<EdgeId> edge_ids_;
-};
+template <typename Source, typename EdgeId, typename Pairs>
+void sort_pairs(const Pairs& pairs, const CscRules& rules, BucketPlan& plan, Csc& csc,
+                ThreadPool& pool) {
+  const auto sort = [&](auto local, auto after) {
+    sort_by_target<decltype(local), Source, EdgeId>(pairs, rules, plan, csc, pool, after);
+  };
+  const auto narrow_or_wide = [&](auto after) {
+    constexpr int kNarrow = std::numeric_limits<uint16_t>::digits;
+    if (plan.shift <= kNarrow)
+      sort(uint16_t{}, after);
+    else
+      sort(uint32_t{}, after);
+  };
+  if (!rules.once) return narrow_or_wide([](int64_t) {});
+  Merger<Source> merger(plan, csc);
+  narrow_or_wide([&](int64_t bucket) { merger.merge(bucket); });
+  merger.finish(pool);
+}
 
-template <typename Id, typename Source, typename EdgeId>
-void sort_by_target(std::span<const Id> sources, std::span<const Id> targets, Plan& plan, Csc& csc,
-                    ThreadPool& pool) {
-  const auto num_edges = static_cast<int64_t>(targets.size());
-  Source* out_sources = csc.indices.as<Source>().data();
-  EdgeId* out_ids = csc.edge_ids.as<EdgeId>().data();
-  int64_t* indptr = csc.indptr.as<int64_t>().data();
-  base::PageVector<uint32_t> local;  // each edge's target within the bucket
-  local.resize_discard(num_edges);
-  const uint64_t mask = (uint64_t{1} << plan.shift) - 1;
-
-  plan.place();
-  pool.parallel_for(num_edges, kEntryGrain, [&](int64_t begin, int64_t end) {
-    int64_t* next = plan.counts.data() + begin / kEntryGrain * plan.num_buckets;
-    for (int64_t e = begin; e < end; ++e) {
-      const int64_t to = next[targets[e] >> plan.shift]++;
-      local[to] = static_cast<uint32_t>(static_cast<uint64_t>(targets[e]) & mask);
-      out_sources[to] = static_cast<Source>(sources[e]);
-      out_ids[to] = static_cast<EdgeId>(e);
-    }
+// The topology of pairs that do not ascend by target, or that the rules change.
+template <typename Pairs>
+Csc sorted_csc(const Pairs& pairs, int64_t num_sources, int64_t num_targets, const CscRules& rules,
+               BucketPlan plan, ThreadPool& pool) {
+  const int64_t num_edges = plan.place();
+  Csc csc = without_edges(num_sources, num_targets, num_edges);
+  csc.indices = Tensor::empty(id_type(num_sources), {num_edges});
+  visit_type(csc.indices.dtype(), [&](auto source) {
+    using Source = decltype(source);
+    if (!rules.edge_ids) return sort_pairs<Source, NoId>(pairs, rules, plan, csc, pool);
+    csc.edge_ids = Tensor::empty(id_type(num_edges), {num_edges});
+    visit_type(csc.edge_ids.dtype(), [&](auto edge_id) {
+      sort_pairs<Source, decltype(edge_id)>(pairs, rules, plan, csc, pool);
+    });
   });
-  constexpr int64_t kBuckets = 8;  // buckets per task; they share one scratch
-  pool.parallel_for(plan.num_buckets, kBuckets, [&](int64_t begin, int64_t end) {
-    BucketSorter<Source, EdgeId> sorter;
-    for (int64_t bucket = begin; bucket < end; ++bucket) {
-      const int64_t first_target = bucket << plan.shift;
-      const int64_t first = plan.bucket_begin[bucket], last = plan.bucket_begin[bucket + 1];
-      sorter.sort(local.span().subspan(first, last - first), first,
-                  std::min(int64_t{1} << plan.shift, csc.num_targets - first_target),
-                  out_sources + first, out_ids + first, indptr + first_target);
-    }
+  return csc;
+}
+
+// Tells whether nobody else can see the memory of a tensor, which is not a file's.
+bool is_own(const Tensor& tensor) {
+  return tensor.owner().use_count() == 1 && !base::MappedFile::behind(tensor.owner());
+}
+
+void check_lists(const TensorView& sources, const TensorView& targets, int64_t num_sources,
+                 int64_t num_targets) {
+  check_id_array(sources, "sources");
+  check_id_array(targets, "targets");
+  if (sources.dtype != targets.dtype)
+    fail(Status::kInvalidArgument, "targets have elements of type ",
+         base::dtype_name(targets.dtype), ", expected ", base::dtype_name(sources.dtype),
+         ", the type of sources");
+  if (sources.rows() != targets.rows())
+    fail(Status::kInvalidArgument, "targets have ", targets.rows(), " entries, expected ",
+         sources.rows(), ", the number of sources");
+  check_count(num_sources, "the number of source nodes");
+  check_count(num_targets, "the number of target nodes");
+  if (num_targets > kMaxTargets)
+    fail(Status::kUnsupported, "the number of target nodes is ", num_targets, ", at most ",
+         kMaxTargets, " are supported");
+}
+
+Csc csc_of_lists(const TensorView& sources, const TensorView& targets, int64_t num_sources,
+                 int64_t num_targets, const CscRules& rules, bool given_away, ThreadPool& pool) {
+  check_lists(sources, targets, num_sources, num_targets);
+  const int64_t num_edges = targets.rows();
+  return visit_ids(sources, [&](auto from) {
+    using Id = std::remove_const_t<typename decltype(from)::element_type>;
+    const ListPairs<Id> pairs{from, targets.as<Id>(), given_away};
+    BucketPlan plan = check_and_count(pairs, num_sources, num_targets, rules, pool);
+    if (!plan.sorted || rules.drop_loops || rules.once)
+      return sorted_csc(pairs, num_sources, num_targets, rules, std::move(plan), pool);
+    Csc csc = without_edges(num_sources, num_targets, num_edges);
+    if (num_edges > 0)
+      pointers_of_sorted<Id>(pairs.targets, num_targets, csc.indptr.as<int64_t>().data(), pool);
+    csc.indices = Tensor::empty(id_type(num_sources), {num_edges});
+    visit_type(csc.indices.dtype(), [&](auto tag) {
+      using Source = decltype(tag);
+      const std::span<Source> out = csc.indices.as<Source>();
+      pool.parallel_for(num_edges, kSortGrain, [&](int64_t begin, int64_t end) {
+        for (int64_t e = begin; e < end; ++e) out[e] = static_cast<Source>(from[e]);
+        pairs.done(begin, end);
+      });
+    });
+    return csc;
   });
-  indptr[csc.num_targets] = num_edges;
 }
 
 void check_pointers(std::span<const int64_t> indptr, int64_t num_edges, ThreadPool& pool) {
@@ -314,53 +308,22 @@ int64_t Csc::edge_id(int64_t e) const {
 
 Csc csc_from_coo(const TensorView& sources, const TensorView& targets, int64_t num_sources,
                  int64_t num_targets, ThreadPool& pool) {
-  check_id_array(sources, "sources");
-  check_id_array(targets, "targets");
-  if (sources.dtype != targets.dtype)
-    fail(Status::kInvalidArgument, "targets have elements of type ",
-         base::dtype_name(targets.dtype), ", expected ", base::dtype_name(sources.dtype),
-         ", the type of sources");
-  if (sources.rows() != targets.rows())
-    fail(Status::kInvalidArgument, "targets have ", targets.rows(), " entries, expected ",
-         sources.rows(), ", the number of sources");
-  check_count(num_sources, "the number of source nodes");
-  check_count(num_targets, "the number of target nodes");
-  if (num_targets > kMaxTargets)
-    fail(Status::kUnsupported, "the number of target nodes is ", num_targets, ", at most ",
-         kMaxTargets, " are supported");
-  const int64_t num_edges = targets.rows();
+  return csc_of_lists(sources, targets, num_sources, num_targets, {}, false, pool);
+}
 
-  return visit_ids(sources, [&](auto from) {
-    using Id = std::remove_const_t<typename decltype(from)::element_type>;
-    const std::span<const Id> to(targets.as<Id>());
-    Plan plan = check_and_count<Id>(from, to, num_sources, num_targets, pool);
-    Csc csc;
-    csc.num_sources = num_sources;
-    csc.num_targets = num_targets;
-    // Without edges all pointers are zero; zeros() takes no memory for them.
-    csc.indptr = num_edges == 0 ? Tensor::zeros(DType::kI64, {num_targets + 1})
-                                : Tensor::empty(DType::kI64, {num_targets + 1});
-    if (plan.sorted) {
-      if (num_edges > 0)
-        pointers_of_sorted<Id>(to, num_targets, csc.indptr.as<int64_t>().data(), pool);
-      csc.indices = Tensor::empty(id_type(num_sources), {num_edges});
-      visit_type(csc.indices.dtype(), [&](auto tag) {
-        using Source = decltype(tag);
-        const std::span<Source> out = csc.indices.as<Source>();
-        pool.parallel_for(num_edges, kEntryGrain, [&](int64_t begin, int64_t end) {
-          for (int64_t e = begin; e < end; ++e) out[e] = static_cast<Source>(from[e]);
-        });
-      });
-      return csc;
-    }
-    csc.indices = Tensor::empty(id_type(num_sources), {num_edges});
-    csc.edge_ids = Tensor::empty(id_type(num_edges), {num_edges});
-    visit_type(csc.indices.dtype(), [&](auto source) {
-      visit_type(csc.edge_ids.dtype(), [&](auto edge_id) {
-        sort_by_target<Id, decltype(source), decltype(edge_id)>(from, to, plan, csc, pool);
-      });
-    });
-    return csc;
+Csc csc_from_lists(Tensor sources, Tensor targets, int64_t num_sources, int64_t num_targets,
+                   const CscRules& rules, ThreadPool& pool) {
+  return csc_of_lists(sources.view(), targets.view(), num_sources, num_targets, rules,
+                      is_own(sources) && is_own(targets), pool);
+}
+
+Csc undirected(const Csc& csc, ThreadPool& pool) {
+  constexpr CscRules kRules{.edge_ids = false, .reverses = true, .once = true};
+  return visit_indices(csc, [&](auto sources) {
+    using Source = std::remove_const_t<typename decltype(sources)::element_type>;
+    const CscPairs<Source> pairs{csc.indptr.as<const int64_t>(), sources};
+    return sorted_csc(pairs, csc.num_sources, csc.num_targets, kRules,
+                      check_and_count(pairs, csc.num_sources, csc.num_targets, kRules, pool), pool);
   });
 }
 

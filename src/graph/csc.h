@@ -48,6 +48,22 @@ decltype(auto) visit_indices(const Csc& csc, F&& f) {
 Csc csc_from_coo(const base::TensorView& sources, const base::TensorView& targets,
                  int64_t num_sources, int64_t num_targets, base::ThreadPool& pool);
 
+// Rules for making a topology of a list. The last three need `edge_ids` to be false.
+struct CscRules {
+  bool edge_ids = true;     // make edge ids unless the order is already the topology's
+  bool drop_loops = false;  // leave out self-loops
+  bool reverses = false;    // add (v, u) for each (u, v) that is no loop; with `once`
+  bool once = false;        // keep one of equal edges, sources ascending
+};
+
+// The same by other rules, of lists that end here: if nobody shares their memory, it is given back
+// while they are read. Besides them it takes the result and 2 bytes an edge (4 beyond 2^26
+// targets).
+Csc csc_from_lists(base::Tensor sources, base::Tensor targets, int64_t num_sources,
+                   int64_t num_targets, const CscRules& rules, base::ThreadPool& pool);
+// Adds the reverses of a square topology by the rules {.edge_ids = false, .reverses, .once}.
+Csc undirected(const Csc& csc, base::ThreadPool& pool);
+
 // Builds the topology from index pointers and sources. Checks that the pointers start at 0, ascend
 // and end at the length, and that ids are in range. Sources are narrowed if they fit in 31 bits,
 // otherwise shared, not copied. `edge_ids` may be undefined; otherwise it must be a permutation of

@@ -1,5 +1,6 @@
 // G(n, m): every edge draws its two ends uniformly.
 #include <limits>
+#include <utility>
 
 #include "graph/generate.h"
 #include "graph/planted.h"
@@ -10,8 +11,8 @@ GraphRef erdos_renyi(const ErdosRenyiConfig& config, base::ThreadPool& pool) {
   check_field("num_nodes", config.num_nodes, config.num_edges ? 1 : 0,
               std::numeric_limits<int32_t>::max());
   const base::Key key = generator_key(config.seed, Generator::kErdosRenyi, Part::kEdges);
-  const auto sources = base::Tensor::empty(base::DType::kI32, {config.num_edges});
-  const auto targets = base::Tensor::empty(base::DType::kI32, {config.num_edges});
+  auto sources = base::Tensor::empty(base::DType::kI32, {config.num_edges});
+  auto targets = base::Tensor::empty(base::DType::kI32, {config.num_edges});
   int32_t* source = sources.as<int32_t>().data();
   int32_t* target = targets.as<int32_t>().data();
   pool.parallel_for(config.num_edges, kEdgeGrain, [&](int64_t begin, int64_t end) {
@@ -23,9 +24,9 @@ GraphRef erdos_renyi(const ErdosRenyiConfig& config, base::ThreadPool& pool) {
   });
   GraphParts parts;
   parts.num_nodes = {config.num_nodes};
-  parts.topology = {
-      csc_from_coo(sources.view(), targets.view(), config.num_nodes, config.num_nodes, pool)};
-  parts.topology[0].edge_ids = {};  // edges have no other order that ids could refer to
+  // Edges have no other order that ids could refer to.
+  parts.topology = {csc_from_lists(std::move(sources), std::move(targets), config.num_nodes,
+                                   config.num_nodes, {.edge_ids = false}, pool)};
   return Graph::create(std::move(parts));
 }
 

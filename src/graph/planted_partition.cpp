@@ -1,9 +1,9 @@
 // The planted partition: an undirected simple graph whose edges prefer their own class.
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
-#include "graph/edges.h"
 #include "graph/generate.h"
 #include "graph/planted.h"
 
@@ -55,20 +55,19 @@ Csc draw_topology(const PlantedPartitionConfig& config, ThreadPool& pool) {
   const Key key = generator_key(config.seed, Generator::kPlantedPartition, Part::kEdges);
   const auto pairs = static_cast<int64_t>(
       std::llround(static_cast<double>(config.num_nodes) * config.mean_degree / 2));
-  const Tensor sources = Tensor::empty(base::DType::kI32, {2 * pairs});
-  const Tensor targets = Tensor::empty(base::DType::kI32, {2 * pairs});
+  Tensor sources = Tensor::empty(base::DType::kI32, {pairs});
+  Tensor targets = Tensor::empty(base::DType::kI32, {pairs});
   int32_t* source = sources.as<int32_t>().data();
   int32_t* target = targets.as<int32_t>().data();
   pool.parallel_for(pairs, kEdgeGrain, [&](int64_t begin, int64_t end) {
     for (int64_t e = begin; e < end; ++e) {
       const Ends ends = draw_edge(config, key, e);
-      source[e] = target[pairs + e] = ends.first;
-      target[e] = source[pairs + e] = ends.second;
+      source[e] = ends.first;
+      target[e] = ends.second;
     }
   });
-  Csc csc = csc_from_coo(sources.view(), targets.view(), config.num_nodes, config.num_nodes, pool);
-  csc.edge_ids = {};  // edges have no other order that ids could refer to
-  return coalesced(csc, nullptr, pool);
+  return csc_from_lists(std::move(sources), std::move(targets), config.num_nodes, config.num_nodes,
+                        {.edge_ids = false, .reverses = true, .once = true}, pool);
 }
 
 }  // namespace

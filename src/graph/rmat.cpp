@@ -1,5 +1,5 @@
 // R-MAT: each edge descends through the adjacency matrix, one quadrant per bit of its two ids.
-#include <algorithm>
+#include <utility>
 
 #include "graph/generate.h"
 #include "graph/planted.h"
@@ -24,8 +24,8 @@ GraphRef rmat(const RmatConfig& config, base::ThreadPool& pool) {
   const uint64_t below_a = bound_of(config.a), below_b = bound_of(config.a + config.b),
                  below_c = bound_of(config.a + config.b + config.c);
   const int64_t num_nodes = int64_t{1} << config.scale;
-  const auto sources = base::Tensor::empty(base::DType::kI32, {config.num_edges});
-  const auto targets = base::Tensor::empty(base::DType::kI32, {config.num_edges});
+  auto sources = base::Tensor::empty(base::DType::kI32, {config.num_edges});
+  auto targets = base::Tensor::empty(base::DType::kI32, {config.num_edges});
   int32_t* source = sources.as<int32_t>().data();
   int32_t* target = targets.as<int32_t>().data();
   pool.parallel_for(config.num_edges, kEdgeGrain, [&](int64_t begin, int64_t end) {
@@ -44,8 +44,9 @@ GraphRef rmat(const RmatConfig& config, base::ThreadPool& pool) {
   });
   GraphParts parts;
   parts.num_nodes = {num_nodes};
-  parts.topology = {csc_from_coo(sources.view(), targets.view(), num_nodes, num_nodes, pool)};
-  parts.topology[0].edge_ids = {};  // edges have no other order that ids could refer to
+  // Edges have no other order that ids could refer to.
+  parts.topology = {csc_from_lists(std::move(sources), std::move(targets), num_nodes, num_nodes,
+                                   {.edge_ids = false}, pool)};
   return Graph::create(std::move(parts));
 }
 

@@ -147,6 +147,8 @@ GraphRef apply(const Graph& graph, int32_t edge_type, Change change, bool coales
                ThreadPool& pool) {
   const Csc& old = square(graph, edge_type);
   const bool with_rows = !graph.edge_columns(edge_type).empty();
+  if (change.added == Added::kReverses && coalesce && !with_rows)
+    return with_topology(graph, edge_type, undirected(old, pool), {}, pool);
   const Edges edges = old.num_targets <= std::numeric_limits<int32_t>::max()
                           ? changed<int32_t>(old, change, with_rows, pool)
                           : changed<int64_t>(old, change, with_rows, pool);

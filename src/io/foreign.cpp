@@ -42,6 +42,8 @@ constexpr Remedy kReadOrc{
     "write it as text: pandas.read_orc(file).to_csv(\"edges.csv\", index=False)", true};
 constexpr Remedy kReadFeather{
     "write it as text: pandas.read_feather(file).to_csv(\"edges.csv\", index=False)", true};
+constexpr Remedy kReadStata{
+    "write it as text: pandas.read_stata(file).to_csv(\"edges.csv\", index=False)", true};
 constexpr Remedy kArrays{"write its arrays as .npy files in a folder (format plain)", true};
 constexpr Remedy kUtf8{"write it as UTF-8"};
 
@@ -79,7 +81,13 @@ constexpr Magic kMagics[] = {
     {0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "a document of Excel before 2007", kWriteEdges},
     {0, "ORC"sv, "an ORC file", kReadOrc, true},
     {0, "FEA1"sv, "a Feather file", kReadFeather, true},
-    {0, "<stata_dta>"sv, "a file of Stata", kWriteEdges},
+    {0, "<stata_dta>"sv, "a file of Stata", kReadStata},
+    {0, "\x71\x01\x01\0"sv, "a file of Stata", kReadStata},
+    {0, "\x71\x02\x01\0"sv, "a file of Stata", kReadStata},
+    {0, "\x72\x01\x01\0"sv, "a file of Stata", kReadStata},
+    {0, "\x72\x02\x01\0"sv, "a file of Stata", kReadStata},
+    {0, "\x73\x01\x01\0"sv, "a file of Stata", kReadStata},
+    {0, "\x73\x02\x01\0"sv, "a file of Stata", kReadStata},
     {0, "$FL2"sv, "a file of SPSS", kWriteEdges, true},
     {0, "\xe2\x9b\xbe gt"sv, "a file of graph-tool", kWriteEdges},
     {0, "Obj\x01"sv, "an Avro file", kWriteEdges},
@@ -374,7 +382,7 @@ size_t graph6_length(std::string_view line) {
 // Raw graph6: each line as long as a graph of so many nodes needs. Sparse6 and digraph6 have a mark
 // before each.
 std::optional<ForeignKind> kind_of_sixes(std::string_view text) {
-  constexpr size_t kShortest = 3;  // words of one or two letters are more often something else
+  constexpr size_t kShortest = 2;  // single letters are more often something else
   constexpr std::string_view kMarks = ":&";
   WordLines lines(text);
   size_t longest = 0;
@@ -394,6 +402,20 @@ std::optional<ForeignKind> kind_of_sixes(std::string_view text) {
                      : mark == '&' ? "a digraph6 file"
                                    : "a graph6 file",
                      kWriteEdges};
+}
+
+// The graphs of gSpan: "t # 0" and its nodes "v 0 LABEL", before edges "e 0 1 LABEL".
+bool is_gspan(std::string_view text) {
+  text = after_comments(text, [](std::string_view line) { return line.starts_with('#'); });
+  FieldCutter words(8);
+  const auto node = [&](std::string_view line) {
+    words.cut(line, ' ');
+    const auto& fields = words.fields();
+    return fields.size() >= 2 && fields.size() <= 3 && fields[0] == "v" && parse_int(fields[1]);
+  };
+  const std::string_view first = take_line(text);
+  if (first.starts_with("t #") || is_word(first, "t")) return node(take_line(text));
+  return node(first) && node(take_line(text));
 }
 
 // A path that ends in the folder of git-annex, and nothing else.
@@ -468,6 +490,7 @@ std::optional<ForeignKind> kind_of_words(std::string_view text) {
   if (is_dot(begin)) return graph("a Graphviz file");
   if (is_pajek(begin)) return graph("a Pajek file");
   if (is_dimacs(begin)) return graph("a DIMACS file");
+  if (is_gspan(begin)) return graph("a file of gSpan");
   if (is_networkx_adjacency(begin)) return graph("an adjacency list of NetworkX");
   if (is_settings(begin)) return graph("a file of settings (INI, TOML)");
   if (begin.starts_with('{') || begin.starts_with('[')) return graph("a JSON file");

@@ -297,9 +297,25 @@ bool LineReader::next(std::string_view& line) {
     fail(Status::kFormat, where(), ": has more than ", max_line_, " bytes");
   if (const size_t nul = line.find('\0'); nul != std::string_view::npos) refuse_nul(line, nul + 1);
   while (line.ends_with('\r')) line.remove_suffix(1);
-  if (line != "\x1a" || !ended_ || begin_ != end_) return true;
+  if (found || line != "\x1a" || !ended_ || begin_ != end_) return true;
   --line_number_;  // DOS's end mark
   return false;
+}
+
+std::string_view LineReader::ahead(int64_t bytes) {
+  while (!ended_ && end_ - begin_ < static_cast<size_t>(bytes)) fill();
+  return buffered(bytes);
+}
+
+std::string_view LineReader::buffered(int64_t bytes) const {
+  const std::string_view text(reinterpret_cast<const char*>(buffer_.get()) + begin_,
+                              std::min(end_ - begin_, static_cast<size_t>(bytes)));
+  return text.substr(0, text.rfind(end_of_line_) + 1);
+}
+
+void LineReader::skip(int64_t bytes, int64_t lines) {
+  begin_ += bytes;
+  line_number_ += lines;
 }
 
 std::optional<int64_t> parse_int(std::string_view field) noexcept {

@@ -35,6 +35,15 @@ class LineReader {
   explicit LineReader(std::unique_ptr<ByteSource> source, int64_t max_line = int64_t{64} << 20);
   // False at the end. The view is valid until the next call.
   bool next(std::string_view& line);
+  // The whole lines that follow with their ends, up to about `bytes` of them, without going on to
+  // them; empty where the next line is not whole within so many. Valid until the next call of
+  // next() or ahead().
+  std::string_view ahead(int64_t bytes);
+  // The same without reading.
+  std::string_view buffered(int64_t bytes) const;
+  // Goes on beyond the first `lines` of ahead(), which have `bytes`.
+  void skip(int64_t bytes, int64_t lines);
+  char end_of_line() const { return end_of_line_; }
   int64_t line_number() const { return line_number_; }  // number of the last returned line, from 1
   const std::string& name() const { return source_->name(); }
   // "file, line 17" for error texts.

@@ -104,7 +104,14 @@ struct Loader::State {
   }
 
   bool gathers() const { return !device && config.gather && store != nullptr; }
-  int64_t window() const { return std::max({1, config.prefetch, config.num_threads}); }
+  int64_t at_once() const {
+    const bool several =
+        config.in_turns && config.num_threads == 0 && !device && sampler->neighbors().has_value();
+    return several ? std::max(1, config.at_once) : 1;
+  }
+  int64_t window() const {
+    return std::max<int64_t>({1, config.prefetch, config.num_threads, at_once()});
+  }
 
   std::shared_ptr<Epoch> new_epoch(uint64_t number, int64_t first_step) {
     return std::make_shared<Epoch>(ids, config.plan, number, first_step, window(), ++num_epochs);
@@ -202,6 +209,27 @@ struct Loader::State {
     }
   }
 
+  // Makes the next mini-batches on the calling thread and its own. The caller holds the lock.
+  void make_here(Epoch& from, std::unique_lock<std::mutex>& lock) {
+    items.assign(1, from.begin());
+    while (items.size() < workspaces.size() && from.may_begin()) items.push_back(from.begin());
+    lock.unlock();
+    const auto make_one = [&](int64_t i) {
+      from.slot(items[i].place) = run(from, items[i], workspaces[i]);
+    };
+    try {
+      if (items.size() > 1)
+        config.in_turns(std::ssize(items), make_one);
+      else
+        make_one(0);
+    } catch (const base::ThreadEnd&) {  // the end of a host thread inside its sampler: the
+                                        // mini-batch is lost
+      cancel();
+      throw;
+    }
+    lock.lock();
+  }
+
   void tell_consumers() noexcept {
     batch_ready.notify_all();
     if (host) host->notify();
@@ -290,7 +318,9 @@ struct Loader::State {
   bool stopping = false;
   int making = 0;  // number of workers that make a mini-batch
 
-  sample::Workspace workspace;  // used by next() without workers
+  // Without workers: one for each mini-batch that next() makes at once.
+  std::vector<sample::Workspace> workspaces{static_cast<size_t>(at_once())};
+  std::vector<Item> items;
   std::vector<std::thread> workers;
   std::optional<device::ExitGuard> exit_guard;  // set if the workers use a device
 };
@@ -375,22 +405,11 @@ std::optional<BatchRef> Loader::next(const base::Deadline& deadline) {
   state.throw_if_spent();
   Epoch& epoch = *state.epoch;
   if (epoch.ended()) return BatchRef();
-  Slot slot;
-  if (state.workers.empty()) {
-    const Item item = epoch.begin();
-    lock.unlock();
-    try {
-      slot = state.run(epoch, item, state.workspace);
-    } catch (const base::ThreadEnd&) {  // the end of a host thread inside its sampler: the
-                                        // mini-batch is lost
-      state.cancel();
-      throw;
-    }
-    lock.lock();
+  if (!epoch.slot(epoch.handed_out).done) {
+    state.make_here(epoch, lock);
     if (state.cancelled) state.throw_if_spent();
-  } else {
-    std::swap(slot, epoch.slot(epoch.handed_out));
   }
+  Slot slot = std::exchange(epoch.slot(epoch.handed_out), {});
   ++epoch.handed_out;
   if (slot.error) {
     epoch.failed = true;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -88,6 +89,12 @@ struct LoaderConfig {
   base::Purpose purpose = base::Purpose::kSample;
   // Seed of the draws; the plan's own seed determines the order of the ids.
   uint64_t sample_seed = 0;
+  // Without workers, threads of the caller's for next() to make this many mini-batches on:
+  // calls body(i) for i from 0 to count - 1, in any order and on any of them. Not used for samplers
+  // that may call back into the host, nor with a device.
+  using InTurns = std::function<void(int64_t count, const std::function<void(int64_t)>& body)>;
+  int32_t at_once = 1;
+  InTurns in_turns = {};
 };
 
 class Loader {

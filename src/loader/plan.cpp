@@ -32,8 +32,7 @@ void check(const PlanConfig& config) {
   if (config.world_size < 1)
     fail(Status::kInvalidArgument, "world_size is ", config.world_size, ", expected 1 or more");
   if (config.rank < 0 || config.rank >= config.world_size)
-    fail(Status::kInvalidArgument, "rank is ", config.rank, ", expected 0 to ",
-         config.world_size - 1);
+    fail(Status::kNotFound, "rank is ", config.rank, ", expected 0 to ", config.world_size - 1);
   if (config.batches_per_step < 0)
     fail(Status::kInvalidArgument, "batches_per_step is ", config.batches_per_step,
          ", expected 1 or more, or 0 for the world size");

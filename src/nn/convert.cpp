@@ -433,7 +433,7 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
       if (reduction == Aggregation::kPool || (reduction == Aggregation::kMax && c.project)) {
         layer.kind = LayerKind::kSagePool;
       } else if (reduction != Aggregation::kMean || c.project) {
-        fail(Status::kUnsupported, "GraphSAGE with this aggregation, ", constant_of(reduction),
+        fail(Status::kUnsupported, "GraphSAGE with this aggregation, ", word_of(reduction),
              c.project ? ", and project," : ",", " has no counterpart in ", dgl ? "PyG" : "DGL");
       }
       break;
@@ -491,7 +491,7 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
       break;
     case Architecture::kGraphConv:
       if (reduction != Aggregation::kMean)
-        fail(Status::kUnsupported, "GraphConv with this aggregation, ", constant_of(reduction),
+        fail(Status::kUnsupported, "GraphConv with this aggregation, ", word_of(reduction),
              ", has no counterpart in DGL");
       layer.kind = LayerKind::kGraphMean;
       break;

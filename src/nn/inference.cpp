@@ -1,5 +1,7 @@
 // Inference over a whole graph, layer by layer. A layer is one stage, or two if the rows of all
-// nodes are multiplied before the aggregation; more if norms over all rows are inside it.
+// nodes are multiplied before the aggregation; more if norms over all rows are inside it. The
+// product before an aggregation belongs to the stage before it if nothing else reads that stage's
+// rows: of these only the products are kept.
 #include <ATen/TensorOperators.h>
 #include <c10/core/GradMode.h>
 
@@ -23,7 +25,8 @@ struct StackStage {
   Step step;
   int layer;
   int64_t width;
-  int inner = 0;  // number of the kInner stage in the layer
+  int inner = 0;      // number of the kInner stage in the layer
+  bool ends = false;  // the rows are those of the next convolution's Conv::ends()
 };
 
 }  // namespace
@@ -97,6 +100,12 @@ class StackInference final : public WholeInference {
       return;
     }
     inner_ = at::Tensor();
+    if (s.ends) {
+      sparse_ = false;
+      prepared_ = rows;
+      input_ = at::Tensor();
+      return;
+    }
     if (s.step == Step::kConv && norm_over_graph())
       rows = behind_conv(s.layer, rows, norms_of(stage, execution_));
     sparse_ = false;
@@ -127,7 +136,10 @@ class StackInference final : public WholeInference {
     }
     for (int i = 0; i < c.num_layers; ++i) {
       const Conv& conv = *model_.layers_[i].conv;
-      if (conv.transforms(i == 0 && sparse, graph_.sizes()))
+      const bool transforms = conv.transforms(i == 0 && sparse, graph_.sizes());
+      if (transforms && i > 0 && only_convolutions() && conv.own_linear())
+        stages_.back() = {Step::kConv, i - 1, conv.ends_width(), 0, true};
+      else if (transforms)
         stages_.push_back({Step::kTransform, i, conv.transformed_width()});
       if (const StagedConv* staged = conv.staged())
         for (int k = 0; k < staged->num_stages(); ++k)
@@ -136,6 +148,12 @@ class StackInference final : public WholeInference {
     }
     if (c.skip != Skip::kNone || c.jumping != Jumping::kNone)
       stages_.push_back({Step::kOutput, c.num_layers, c.output_width()});
+  }
+
+  // True if only the next convolution reads the rows of a layer, and it needs no other rows for it.
+  bool only_convolutions() const {
+    return model_.config_.skip == Skip::kNone && model_.config_.jumping == Jumping::kNone &&
+           !norm_over_graph();
   }
 
   // True for stages inside a layer, whose rows the next layer does not read.
@@ -196,11 +214,18 @@ class StackInference final : public WholeInference {
       own.edge_type = range.edges.type;
       const ConvPass pass{range.block, execution_, finish, {}, layer.skip};
       const bool transformed = prepared_.defined();
-      const at::Tensor& rows = transformed ? prepared_ : input_;
+      const at::Tensor rows =
+          transformed ? layer.conv->take_ends(prepared_, begin, n, own) : input_;
       if (s.step == Step::kInner) return staged->first_stage(rows, transformed, begin, own, pass);
       y = layer.conv->combine(rows, transformed, begin, own, pass);
     }
     if (!norm_over_graph()) y = behind_conv(s.layer, y, {.execution = execution_});
+    if (s.ends) {
+      ConvInput next;
+      next.x = y;
+      next.type = own.type;
+      return model_.layers_[s.layer + 1].conv->ends(next, n, execution_);
+    }
     return residual_.defined() ? residual_.narrow(0, begin, n) + y : y;
   }
 

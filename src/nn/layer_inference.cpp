@@ -1,5 +1,6 @@
 // Inference of a user's own stack over a whole graph. A stage is a convolution, its first step
-// (which works row by row), or other layers only; a norm over all rows ends a stage.
+// (which works row by row), or other layers only; a norm over all rows ends a stage. As in
+// inference.cpp, a stage may end with the first step of the next convolution.
 #include <ATen/TensorOperators.h>
 #include <c10/core/GradMode.h>
 
@@ -21,6 +22,7 @@ struct LayerStage {
   int begin = 0, end = 0, norms = 0;
   bool transform = false;
   int64_t width = 0;
+  bool ends = false;  // the rows are those of the next convolution's Conv::ends()
 };
 
 bool over_all_rows(const Layer& layer) {
@@ -87,8 +89,8 @@ class LayerInference final : public WholeInference {
       return;
     }
     sparse_ = false;
-    prepared_ = at::Tensor();
-    input_ = rows;
+    prepared_ = s.ends ? rows : at::Tensor();
+    input_ = s.ends ? at::Tensor() : rows;
     for (int i = s.end; i < s.norms; ++i)
       model_.layers_[i].norm.apply({&input_, 1}, norms_of(stage, execution_));
   }
@@ -108,8 +110,15 @@ class LayerInference final : public WholeInference {
     for (int i = 0; i < count || stages_.back().norms > stages_.back().end;) {
       LayerStage stage{.begin = i, .end = i};
       const Conv* conv = i < count ? layers[i].conv.get() : nullptr;
-      if (conv && conv->transforms(sparse, graph_.sizes()))
-        stages_.push_back({i, i + 1, i + 1, true, conv->transformed_width()});
+      if (conv && conv->transforms(sparse, graph_.sizes())) {
+        LayerStage* const before = stages_.empty() ? nullptr : &stages_.back();
+        if (before && before->norms == before->end && conv->own_linear()) {
+          before->ends = true;
+          before->width = conv->ends_width();
+        } else {
+          stages_.push_back({i, i + 1, i + 1, true, conv->transformed_width()});
+        }
+      }
       if (conv) ++stage.end;
       while (stage.end < count && !layers[stage.end].conv && !over_all_rows(layers[stage.end]))
         ++stage.end;
@@ -144,7 +153,11 @@ class LayerInference final : public WholeInference {
       x = times(own, n, model_.layers_[i++].linear, execution_);
     }
     for (; i < s.end; ++i) x = row_by_row(model_.layers_[i], x);
-    return x;
+    if (!s.ends) return x;
+    ConvInput next;
+    next.x = x;
+    next.type = own.type;
+    return model_.layers_[s.end].conv->ends(next, n, execution_);
   }
 
   at::Tensor convolve(const Layer& layer, ConvInput& own, int64_t begin, int64_t end) {
@@ -155,8 +168,10 @@ class LayerInference final : public WholeInference {
     if (layer.config.options.edge_dim > 0) own.edge_attr = range.edges.features;
     own.edge_type = range.edges.type;
     const ConvPass pass{range.block, execution_, {}, {}, {}};
-    return layer.conv->combine(prepared_.defined() ? prepared_ : input_, prepared_.defined(), begin,
-                               own, pass);
+    const bool transformed = prepared_.defined();
+    const at::Tensor rows =
+        transformed ? layer.conv->take_ends(prepared_, begin, end - begin, own) : input_;
+    return layer.conv->combine(rows, transformed, begin, own, pass);
   }
 
   at::Tensor row_by_row(const Layer& layer, at::Tensor x) const {

@@ -22,18 +22,18 @@ void check_sage(const ModelConfig& c) {
   const Aggregation reduction = c.reduction();
   const bool of_pyg = reduction == Aggregation::kMax || reduction == Aggregation::kSum;
   if (reduction != Aggregation::kMean && reduction != Aggregation::kLstm && of_pyg == dgl)
-    fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
+    fail(Status::kInvalidArgument, "model: aggregation is ", word_of(reduction),
          dgl ? ", and DGL's GraphSAGE has mean, pool, LSTM and GCN"
              : ", and PyG's GraphSAGE has mean, max, sum and LSTM");
   if (!c.reductions.empty() && c.aggregation != Aggregation::kDefault)
-    fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
+    fail(Status::kInvalidArgument, "model: aggregation is ", word_of(reduction),
          " and reductions has ", c.reductions.size(), ": GraphSAGE takes only one of these");
 }
 
 void check_gcn(const ModelConfig& c) {
   if (c.degree_norm != DegreeNorm::kBoth && c.framework == Framework::kPyg &&
       (c.degree_norm != DegreeNorm::kNone || c.self_loops))
-    fail(Status::kInvalidArgument, "model config: degree_norm is ", word_of(c.degree_norm),
+    fail(Status::kInvalidArgument, "model: degree_norm is ", word_of(c.degree_norm),
          ", and PyG's GCN has both, or none without self_loops");
 }
 
@@ -53,12 +53,11 @@ void add_gat_cost(const ModelConfig& c, PassCost& cost) {
 }
 
 void check_gin(const ModelConfig& c) {
-  if (!c.bias)
-    fail(Status::kInvalidArgument, "model config: bias is off, and GIN's networks have one");
+  if (!c.bias) fail(Status::kInvalidArgument, "model: bias is off, and GIN's networks have one");
   const Aggregation reduction = c.reduction();
   if (reduction != Aggregation::kMean && reduction != Aggregation::kMax &&
       reduction != Aggregation::kSum)
-    fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
+    fail(Status::kInvalidArgument, "model: aggregation is ", word_of(reduction),
          ", and GIN has sum, mean and max");
   check_network(c);
 }
@@ -70,22 +69,21 @@ void check_relation(const ModelConfig& c) {
   const Aggregation reduction = c.reduction();
   check_range("num_relations", c.relations, 1, int64_t{1} << 20);
   if (c.bases > 0 && c.blocks > 0)
-    fail(Status::kInvalidArgument, "model config: num_bases is ", c.bases, " and num_blocks ",
-         c.blocks, ", and the matrices of relations use one or the other");
+    fail(Status::kInvalidArgument, "model: num_bases is ", c.bases, " and num_blocks ", c.blocks,
+         ", and the matrices of relations use one or the other");
   const bool of_pyg = reduction == Aggregation::kMean || reduction == Aggregation::kMax;
   if (reduction != Aggregation::kSum && (dgl || !of_pyg))
-    fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
+    fail(Status::kInvalidArgument, "model: aggregation is ", word_of(reduction),
          dgl ? ", and DGL's R-GCN has sum" : ", and PyG's R-GCN has mean, sum and max");
 }
 
 void check_pna(const ModelConfig& c) {
   if (!c.bias)
-    fail(Status::kInvalidArgument, "model config: bias is off, and PNA's linear layers have one");
-  if (c.scalers.empty())
-    fail(Status::kInvalidArgument, "model config: PNA needs a scaler at least");
+    fail(Status::kInvalidArgument, "model: bias is off, and PNA's linear layers have one");
+  if (c.scalers.empty()) fail(Status::kInvalidArgument, "model: PNA needs a scaler at least");
   if (!(c.average_degree > 0 && c.average_log_degree > 0) ||
       !std::isfinite(c.average_degree + c.average_log_degree))
-    fail(Status::kInvalidArgument, "model config: average_degree is ", c.average_degree,
+    fail(Status::kInvalidArgument, "model: average_degree is ", c.average_degree,
          " and average_log_degree ", c.average_log_degree,
          ", expected those of the training graph, above 0");
 }
@@ -94,7 +92,7 @@ void check_graph_conv(const ModelConfig& c) {
   const Aggregation reduction = c.reduction();
   if (reduction != Aggregation::kMean && reduction != Aggregation::kMax &&
       reduction != Aggregation::kSum)
-    fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
+    fail(Status::kInvalidArgument, "model: aggregation is ", word_of(reduction),
          ", and GraphConv has mean, max and sum");
 }
 
@@ -103,11 +101,11 @@ void check_edge(const ModelConfig& c) {
   const Aggregation reduction = c.reduction();
   const bool of_pyg = reduction == Aggregation::kMean || reduction == Aggregation::kSum;
   if (reduction != Aggregation::kMax && (c.framework == Framework::kDgl || !of_pyg))
-    fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
+    fail(Status::kInvalidArgument, "model: aggregation is ", word_of(reduction),
          c.framework == Framework::kDgl ? ", and DGL's EdgeConv has max"
                                         : ", and PyG's EdgeConv has mean, max and sum");
   if (!c.bias)
-    fail(Status::kInvalidArgument, "model config: bias is off, and EdgeConv's networks have one");
+    fail(Status::kInvalidArgument, "model: bias is off, and EdgeConv's networks have one");
 }
 
 namespace traits {

@@ -65,10 +65,13 @@ at::Tensor weighted_sum(const at::Tensor& losses, const at::Tensor& counted,
 // each target's positive label; the macro mean is over those that occur in labels or predictions.
 class MetricSum {
  public:
-  // `num_classes`: columns of the logits.
-  MetricSum(data::Task task, LossRule loss, int64_t num_classes);
-  // Weights affect only the loss. Logits on a device are copied.
-  void add(const at::Tensor& logits, const Targets& targets);
+  // `num_classes`: columns of the logits. A label is found if it is among the first `top_k`
+  // classes.
+  MetricSum(data::Task task, LossRule loss, int64_t num_classes, int32_t top_k = 5);
+  // Weights affect only the loss. Logits on a device are copied. `confusion`: [classes, classes],
+  // to which the rows of a task with classes are added, by class and by predicted class, without
+  // rows of NaN; empty: none.
+  void add(const at::Tensor& logits, const Targets& targets, std::span<int64_t> confusion = {});
   // Return all data as flat arrays for the exchange between ranks.
   std::vector<int64_t> counts() const;
   std::vector<double> sums() const;
@@ -76,6 +79,8 @@ class MetricSum {
   // Error(kInvalidArgument) if the arrays match neither each other nor the task.
   void merge(std::span<const int64_t> counts, std::span<const double> sums,
              std::span<const double> scores);
+  // The confusion matrices of binary targets, [targets, 2, 2].
+  std::vector<int64_t> target_confusion() const;
   // Figures that do not apply to the task are NaN, except counts, accuracy and F1, which are 0.
   Metrics result() const;
 
@@ -83,6 +88,7 @@ class MetricSum {
   data::Task task_;
   LossRule loss_;
   int64_t num_classes_;
+  int32_t top_k_;
   std::vector<int64_t> counts_;
   std::vector<double> sums_;
   std::vector<std::vector<std::pair<double, float>>> scores_;  // per target: (score, label)

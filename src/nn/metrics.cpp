@@ -17,10 +17,10 @@ using base::Status;
 
 namespace {
 
-// Layout of counts(): the number of labeled rows (or targets), of correct ones, and three numbers
-// per class (or target): labeled so, predicted so, both. Tasks with scores append the number of
-// pairs of each target.
-constexpr int64_t kCount = 0, kCorrect = 1, kClasses = 2;
+// Layout of counts(): the number of labeled rows (or targets), of correct ones, of those with the
+// label among the first k, and three numbers per class (or target): labeled so, predicted so, both.
+// Tasks with scores append the number of pairs of each target.
+constexpr int64_t kCount = 0, kCorrect = 1, kFound = 2, kClasses = 3;
 // Layout of sums(): losses, their weight, squared errors, absolute errors.
 constexpr int64_t kLoss = 0, kWeight = 1, kSquares = 2, kAbsolutes = 3, kNumSums = 4;
 
@@ -78,19 +78,31 @@ double mean_of_defined(const std::vector<double>& values) {
   return count ? sum / static_cast<double>(count) : kUndefined;
 }
 
+// Tells if a class is among the first k by score; of equal scores the first classes count, as for
+// the predicted class.
+bool found(const double* score, int64_t columns, int64_t label, int32_t k) {
+  if (std::isnan(score[label])) return false;
+  int64_t before = 0;
+  for (int64_t c = 0; c < columns; ++c)
+    before += c < label ? !(score[c] < score[label]) : c > label && !(score[c] <= score[label]);
+  return before < k;
+}
+
 double quotient(double a, double b) { return b > 0 ? a / b : 0; }
 
 }  // namespace
 
-MetricSum::MetricSum(data::Task task, LossRule loss, int64_t num_classes)
+MetricSum::MetricSum(data::Task task, LossRule loss, int64_t num_classes, int32_t top_k)
     : task_(task),
       loss_(loss.kind == Loss::kAuto ? LossRule(loss_for(task)) : loss),
       num_classes_(num_classes),
+      top_k_(top_k),
       counts_(kClasses + (task == data::Task::kRegression ? 0 : 3 * num_classes)),
       sums_(kNumSums),
       scores_(num_score_lists(task, num_classes)) {}
 
-void MetricSum::add(const at::Tensor& logits, const Targets& targets) {
+void MetricSum::add(const at::Tensor& logits, const Targets& targets,
+                    std::span<int64_t> confusion) {
   const c10::NoGradGuard no_grad;
   // The only wait for a device.
   const at::Tensor values = logits.detach().cpu().to(at::kDouble).contiguous();
@@ -110,9 +122,12 @@ void MetricSum::add(const at::Tensor& logits, const Targets& targets) {
     for (int64_t i = 0; i < rows; ++i, score += columns) {
       if (label[i] < 0) continue;
       const int64_t predicted = std::max_element(score, score + columns) - score;
-      const bool correct = predicted == label[i] && !std::isnan(score[predicted]);
+      const bool defined = !std::isnan(score[predicted]);
+      const bool correct = predicted == label[i] && defined;
       ++counts_[kCount];
       counts_[kCorrect] += correct;
+      counts_[kFound] += found(score, columns, label[i], top_k_);
+      if (!confusion.empty() && defined) ++confusion[label[i] * columns + predicted];
       ++counts_[kClasses + 3 * label[i]];
       ++counts_[kClasses + 3 * predicted + 1];
       counts_[kClasses + 3 * predicted + 2] += correct;
@@ -179,12 +194,22 @@ void MetricSum::merge(std::span<const int64_t> counts, std::span<const double> s
     }
 }
 
+std::vector<int64_t> MetricSum::target_confusion() const {
+  std::vector<int64_t> all;
+  for (int64_t c = 0; c < num_classes_; ++c) {
+    const int64_t* k = &counts_[kClasses + 3 * c];
+    const auto count = static_cast<int64_t>(scores_[c].size());
+    all.insert(all.end(), {count - k[0] - k[1] + k[2], k[1] - k[2], k[0] - k[2], k[2]});
+  }
+  return all;
+}
+
 Metrics MetricSum::result() const {
   Metrics m;
   m.count = counts_[kCount];
   m.correct = counts_[kCorrect];
   m.loss = sums_[kWeight] > 0 ? sums_[kLoss] / sums_[kWeight] : kUndefined;
-  m.roc_auc = m.average_precision = m.rmse = m.mae = kUndefined;
+  m.roc_auc = m.average_precision = m.rmse = m.mae = m.top_k_accuracy = kUndefined;
   const double count = static_cast<double>(m.count);
   if (task_ == data::Task::kRegression) {
     if (m.count) {
@@ -194,6 +219,8 @@ Metrics MetricSum::result() const {
     return m;
   }
   m.accuracy = quotient(static_cast<double>(m.correct), count);
+  if (task_ == data::Task::kMulticlass && m.count)
+    m.top_k_accuracy = static_cast<double>(counts_[kFound]) / count;
   int64_t labelled = 0, predicted = 0, both = 0, present = 0;
   double f1_sum = 0;
   for (int64_t c = 0; c < num_classes_; ++c) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace gnnmg::nn {
 
@@ -31,6 +32,12 @@ const char* name_of(Loss loss);  // "cross-entropy"
 // The name, with the numbers that the loss reads if they are not the defaults.
 std::string describe(const LossRule& loss);
 
+// Choices of an evaluation.
+struct MetricChoice {
+  int32_t top_k = 5;       // classes among which the label counts as found
+  bool confusion = false;  // the confusion matrix too
+};
+
 struct Metrics {
   int64_t count = 0;  // labeled rows (or targets)
   int64_t correct = 0;
@@ -40,6 +47,10 @@ struct Metrics {
   double roc_auc = 0;  // NaN if undefined
   double average_precision = 0;
   double rmse = 0, mae = 0;
+  double top_k_accuracy = 0;  // classes; NaN for other tasks
+  // Labeled rows by class and by predicted class, [classes, classes], or of binary targets
+  // [targets, 2, 2]; empty unless chosen. Rows whose results are NaN are left out.
+  std::vector<int64_t> confusion;
 };
 
 }  // namespace gnnmg::nn

@@ -1,6 +1,8 @@
 #include "nn/option_check.h"
 
 #include <cmath>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.h"
@@ -48,21 +50,61 @@ bool of_dgl(Architecture architecture) {
 
 void check_range(const char* field, int64_t value, int64_t low, int64_t high) {
   if (value < low || value > high)
-    fail(Status::kInvalidArgument, "model config: ", field, " is ", value, ", expected ", low,
-         " to ", high);
+    fail(Status::kInvalidArgument, "model: ", field, " is ", value, ", expected ", low, " to ",
+         high);
 }
 
 namespace {
 
 [[noreturn]] void refuse_option(const Setting& setting, const ModelConfig& config) {
   if (config.architecture == kLayers && setting.pyg == setting_list::kReadyMade)
-    fail(Status::kInvalidArgument, "model config: ", setting.name,
+    fail(Status::kInvalidArgument, "model: ", setting.name,
          " is an option of ready-made models and of single layers: in a custom stack, set it for "
          "the added layers");
-  fail(Status::kInvalidArgument, "model config: ", setting.name, " is an option of ",
+  fail(Status::kInvalidArgument, "model: ", setting.name, " is an option of ",
        names_of(setting.pyg, setting.dgl), ", and this is ",
        config.framework == Framework::kDgl ? "DGL's " : "", name_of(config.architecture));
 }
+
+template <typename T>
+std::string value_text(const T& value) {
+  if constexpr (std::is_same_v<T, bool>)
+    return value ? "1" : "0";
+  else if constexpr (std::is_arithmetic_v<T>)
+    return base::text(value);
+  else if constexpr (std::is_enum_v<T>)
+    return word_of(value);
+  else
+    return "(a list)";
+}
+
+// The same text as that of settings by name, in the C API.
+[[noreturn]] void refuse_idle(const std::string& name, const std::string& value,
+                              const char* condition) {
+  fail(Status::kInvalidArgument, name, "=", value, " has an effect only ", condition,
+       "; leave it out");
+}
+
+// Settings that have an effect only beside others, besides those of the norm.
+struct Condition {
+  std::string_view setting;
+  bool (*holds)(const ModelConfig& config);
+  const char* text;
+};
+constexpr Condition kConditions[] = {
+    {"act_first", [](const ModelConfig& c) { return c.norm != Norm::kNone; }, "with a norm"},
+    {"divide_input", [](const ModelConfig& c) { return c.towers > 1; }, "with towers above 1"},
+    {"improved", [](const ModelConfig& c) { return c.edge_weights && c.self_loops; },
+     "with edge_weights=1 and self_loops=1"},
+    {"loop_fill", [](const ModelConfig& c) { return c.edge_dim > 0 && c.self_loops; },
+     "with self_loops=1 and edge features, whose columns are edge_dim"},
+    {"loop_value", [](const ModelConfig& c) { return c.loop_fill == LoopFill::kConstant; },
+     "with loop_fill=constant"},
+    {"readout_steps", [](const ModelConfig& c) { return c.readout == Readout::kSet2Set; },
+     "with readout=set2set"},
+    {"sort_rows", [](const ModelConfig& c) { return c.readout == Readout::kSort; },
+     "with readout=sort"},
+};
 
 }  // namespace
 
@@ -73,16 +115,15 @@ void check_options(const ModelConfig& c) {
         if (value != standard && !setting.belongs_to(c)) refuse_option(setting, c);
       },
       c, d);
-  check_norm_options(c.norm, c.norm_options, "model config: norm_");
-  if (c.loop_value != d.loop_value && c.loop_fill != LoopFill::kConstant)
-    fail(Status::kInvalidArgument,
-         "model config: loop_value is an option of loops filled with a constant");
-  if (c.readout_steps != d.readout_steps && c.readout != Readout::kSet2Set)
-    fail(Status::kInvalidArgument,
-         "model config: readout_steps is an option of the readout Set2Set");
-  if (c.sort_rows != d.sort_rows && c.readout != Readout::kSort)
-    fail(Status::kInvalidArgument,
-         "model config: sort_rows is an option of the readout by sorting");
+  check_norm_options(c.norm, c.norm_options, "model: norm_");
+  visit_settings(
+      [&](const Setting& setting, const auto& value, const auto& standard) {
+        if (value == standard) return;
+        for (const Condition& condition : kConditions)
+          if (condition.setting == setting.name && !condition.holds(c))
+            refuse_idle(base::text("model: ", setting.name), value_text(value), condition.text);
+      },
+      c, d);
 }
 
 void check_norm_options(Norm norm, const NormOptions& o, const char* field) {
@@ -98,15 +139,19 @@ void check_norm_options(Norm norm, const NormOptions& o, const char* field) {
     fail(Status::kInvalidArgument, field, "affine is ", static_cast<int>(o.affine),
          ", expected 0 to 2");
   const NormOptions plain;
+  const auto refuse = [&](const char* name, const auto& value, const char* condition) {
+    refuse_idle(base::text(field, name), value_text(value), condition);
+  };
+  const bool affine = norm == Norm::kBatch || norm == Norm::kLayer || norm == Norm::kLayerGraph ||
+                      norm == Norm::kInstance;
   if (o.scale != plain.scale && norm != Norm::kPair && norm != Norm::kPairRows)
-    fail(Status::kInvalidArgument, field, "scale is an option of the pair norms");
+    refuse("scale", o.scale, "with norm=pair or pair_rows");
   if (o.epsilon != plain.epsilon && norm == Norm::kNone)
-    fail(Status::kInvalidArgument, field, "epsilon is an option of norms, and the layer has none");
+    refuse("epsilon", o.epsilon, "with a norm");
   if (o.momentum != plain.momentum && norm != Norm::kBatch)
-    fail(Status::kInvalidArgument, field, "momentum is an option of batch norm");
-  if (o.affine != plain.affine && norm != Norm::kBatch && norm != Norm::kLayer &&
-      norm != Norm::kLayerGraph && norm != Norm::kInstance)
-    fail(Status::kInvalidArgument, field, "affine is an option of batch, layer and instance norms");
+    refuse("momentum", o.momentum, "with norm=batch");
+  if (o.affine != plain.affine && !affine)
+    refuse("affine", o.affine, "with norm=batch, layer, layer_graph or instance");
 }
 
 }  // namespace gnnmg::nn

@@ -7,9 +7,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
+#include <chrono>
+#include <ctime>
 #include <memory>
 #include <new>
+#include <typeinfo>
 #include <utility>
 
 #include "base/thread_room.h"
@@ -66,8 +71,6 @@ class BodyScope {
   BodyScope& operator=(const BodyScope&) = delete;
 
   bool is_outermost() const { return !outer_; }
-  // LibTorch's intra-op threads of the thread outside of the loop.
-  int threads_before() const { return before_; }
 
  private:
   const bool outer_;
@@ -101,6 +104,91 @@ class LoopThreads {
   int asked_ = 1;
 };
 thread_local LoopThreads own_threads;
+
+constexpr double kWorthWaking = 250e-6;  // seconds of a loop on one thread
+constexpr int kTries = 100;              // loops on one thread before several are tried again
+
+// CPU time of the calling thread in seconds.
+double cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Measured times of a kind of loops on the calling thread. On a machine with other work a loop
+// waits for a thread that has lost its core, and several threads are often slower than one.
+class LoopKind {
+ public:
+  enum class Way { kAlone, kShared, kBegin };  // kBegin: alone, and shared as soon as it is long
+
+  Way choose(int64_t count) {
+    const bool is_small = item_ * static_cast<double>(count) < kWorthWaking;
+    if (share_ < 1) return is_small ? Way::kBegin : Way::kShared;
+    if (is_small || ++tries_ < kTries) return Way::kAlone;
+    tries_ = 0;
+    return Way::kShared;
+  }
+  // The calling thread took `seconds` for `items`.
+  void took(int64_t items, double seconds) { item_ = seconds / static_cast<double>(items); }
+  // A loop of `count` items on several threads took `seconds`. A single interrupted one changes no
+  // choice.
+  void took_together(int64_t count, double seconds) {
+    const double now = std::min(seconds / (item_ * static_cast<double>(count)), 2.0);
+    share_ += (now - share_) / (now < share_ ? 2 : 4);
+  }
+
+ private:
+  double item_ = 0;     // seconds of an item on the calling thread; 0: not measured
+  double share_ = 0.5;  // time on several threads in times of that on one
+  int tries_ = 0;
+};
+
+// The kind of a loop by the code of its body and its size. Kinds may share a place: that makes a
+// choice worse, and no result different.
+LoopKind& kind_of(const std::type_info& body, int64_t count) {
+  thread_local std::array<LoopKind, 256> kinds;
+  const size_t code = reinterpret_cast<uintptr_t>(&body) / alignof(std::type_info);
+  const auto size = static_cast<size_t>(std::bit_width(static_cast<uint64_t>(count)));
+  return kinds[(31 * code + size) % kinds.size()];
+}
+
+// Runs a loop on the threads of the pool if that is faster.
+void run_on(base::ThreadPool& pool, int64_t count, int64_t grain,
+            const std::function<void(int64_t, int64_t)>& body) {
+  using Clock = std::chrono::steady_clock;
+  using Way = LoopKind::Way;
+  LoopKind& kind = kind_of(body.target_type(), count);
+  Clock::time_point start = Clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const Way way = kind.choose(count);
+  int64_t done = 0;
+  const auto is_long = [&] {
+    return seconds() * static_cast<double>(count - done) > kWorthWaking * static_cast<double>(done);
+  };
+  while (way != Way::kShared && done < count && !(way == Way::kBegin && done > 0 && is_long())) {
+    const int64_t begin = done;
+    done = std::min(count, begin + grain);
+    body(begin, done);
+  }
+  if (done > 0) kind.took(done, seconds());
+  if (done == count) return;
+  start = Clock::now();
+  const double cpu = cpu_seconds();
+  int64_t own = 0;  // items on this thread, and their time
+  double own_seconds = 0, own_cpu = 0;
+  pool.parallel_for(count - done, grain, [&](int64_t begin, int64_t end) {
+    const BodyScope here;
+    body(done + begin, done + end);
+    if (here.is_outermost()) return;  // a thread of the pool
+    own += end - begin;
+    own_seconds = seconds();
+    own_cpu = cpu_seconds() - cpu;
+  });
+  if (own == 0) return;
+  const bool waits = own_cpu < own_seconds / 4;  // and not only for a core
+  kind.took(own, waits ? own_seconds : own_cpu);
+  if (!waits) kind.took_together(count - done, seconds());
+}
 
 // Makes OpenMP start the missing threads of the calling thread's team; returns false if the system
 // refuses. OpenMP itself would end the program.
@@ -156,26 +244,22 @@ void set_intraop_threads(int count) {
 
 void set_loop_threads(int count) noexcept { loop_threads = count; }
 
+int num_loop_threads() { return loop_threads > 0 ? loop_threads : threads_of_operators(); }
+
 void for_ranges(base::ThreadPool* pool, int64_t count, int64_t grain,
                 const std::function<void(int64_t, int64_t)>& body) {
   if (count <= 0) return;
   grain = std::max<int64_t>(1, grain);
   if (pool) return pool->parallel_for(count, grain, body);
+  const int threads = num_loop_threads();
   const BodyScope alone;
-  const int threads = loop_threads > 0 ? loop_threads : alone.threads_before();
   if (count > grain && threads > 1 && alone.is_outermost()) {
     own_threads.start(threads, /*again=*/false);
     pool = own_threads.pool();
   }
-  if (!pool) {
-    for (int64_t begin = 0; begin < count; begin += grain)
-      body(begin, std::min(count, begin + grain));
-    return;
-  }
-  pool->parallel_for(count, grain, [&](int64_t begin, int64_t end) {
-    const BodyScope here;
-    body(begin, end);
-  });
+  if (pool) return run_on(*pool, count, grain, body);
+  for (int64_t begin = 0; begin < count; begin += grain)
+    body(begin, std::min(count, begin + grain));
 }
 
 TorchThreads::TorchThreads(double work) {

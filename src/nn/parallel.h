@@ -21,11 +21,14 @@ void set_intraop_threads(int count);
 // Sets the number of threads for the calling thread's loops without a pool, instead of LibTorch's
 // intra-op threads, which may be fewer; 0: the same number.
 void set_loop_threads(int count) noexcept;
+// Returns the number of threads that the calling thread's loops may have.
+int num_loop_threads();
 
 // Calls body(begin, end) on consecutive ranges of `grain` items (the last may be shorter) that
-// cover [0, count) once: on the threads of `pool`, or, if it is null, on the calling thread and
-// threads that belong to it. LibTorch's operators inside a body run on one thread. Ranges do not
-// depend on the number of threads; threads take them in turn. Exceptions are rethrown.
+// cover [0, count) once: on the threads of `pool`, or, if it is null, on the calling thread and,
+// where such loops were faster on several, on threads that belong to it. LibTorch's operators
+// inside a body run on one thread. Ranges do not depend on the number of threads; threads take them
+// in turn. Exceptions are rethrown.
 void for_ranges(base::ThreadPool* pool, int64_t count, int64_t grain,
                 const std::function<void(int64_t, int64_t)>& body);
 

@@ -6,15 +6,18 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
 #include "base/error.h"
 #include "base/philox.h"
 #include "nn/parameter_limit.h"
+#include "nn/torch_failure.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -110,6 +113,23 @@ void ParameterList::glorot(const std::string& key, std::vector<int64_t> shape, i
   add(std::move(spec), key);
 }
 
+namespace {
+
+at::Tensor with_memory(int64_t parameters, int64_t bytes, const std::function<at::Tensor()>& make) {
+  try {
+    return make();
+  } catch (const c10::OutOfMemoryError&) {
+    throw;  // a GPU's allocator names the GPU and its memory
+  } catch (const c10::Error& error) {
+    if (failure_of(error).status != base::Status::kNoMemory) throw;
+    base::fail(base::Status::kNoMemory, "no memory for the ", parameters,
+               " parameters of the model, ", bytes,
+               " bytes with their gradients; make it narrower, or with fewer layers");
+  }
+}
+
+}  // namespace
+
 ParameterSet::ParameterSet(const ParameterList& list, at::ScalarType type, uint64_t seed,
                            at::Device device) {
   int64_t total = 0;
@@ -120,8 +140,12 @@ ParameterSet::ParameterSet(const ParameterList& list, at::ScalarType type, uint6
     total = base::checked_add(total, size, "number of parameters");
   }
   ParameterLimit::check(total);
-  base::checked_mul(total, 2 * static_cast<int64_t>(c10::elementSize(type)), "parameters");
-  at::Tensor values = at::empty({total}, at::TensorOptions(at::kDouble));
+  const int64_t bytes =
+      base::checked_mul(total, 8 + 2 * static_cast<int64_t>(c10::elementSize(type)), "parameters");
+  at::Tensor values = with_memory(total, bytes, [&] {
+    gradients_ = at::zeros({total}, at::TensorOptions(type).device(device));
+    return at::empty({total}, at::TensorOptions(at::kDouble));
+  });
   double* value = values.mutable_data_ptr<double>();
   uint64_t number = 0;
   for (const ParameterSpec& spec : list.specs()) {
@@ -137,8 +161,7 @@ ParameterSet::ParameterSet(const ParameterList& list, at::ScalarType type, uint6
       value = std::fill_n(value, size, spec.fill);
     }
   }
-  flat_ = values.to(type).to(device);
-  gradients_ = at::zeros({total}, at::TensorOptions(type).device(device));
+  flat_ = with_memory(total, bytes, [&] { return values.to(type).to(device); });
   int64_t offset = 0;
   for (const ParameterSpec& spec : list.specs()) {
     if (spec.kind == ParameterKind::kBuffer) {

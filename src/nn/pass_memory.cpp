@@ -32,6 +32,13 @@ int64_t width_read(const PlannedLayer& layer) {
   return std::max(layer.in, layer.out);
 }
 
+// Returns the columns that are kept of the layer's input rows: Conv::ends(), or the rows.
+int64_t width_of_ends(const PlannedLayer& layer) {
+  const ModelConfig& o = layer.options;
+  if (attends(o.architecture)) return 2 * (width_read(layer) + most_heads(o));
+  return layer.out < layer.in ? std::max(layer.in, 2 * layer.out) : layer.in;
+}
+
 PassCost cost_of(const ModelConfig& o) {
   PassCost cost;
   traits_of(o.architecture).add_cost(o, cost);
@@ -179,8 +186,12 @@ int64_t inference_bytes(const ModelConfig& config, const WholeBounds& whole) {
   const int64_t size = config.dtype == base::DType::kF64 ? 8 : 4;
   // Rows of all nodes: a layer's input, the rows that its edges read, and its results.
   int64_t most = 0;
-  for (const PlannedLayer& layer : layers_of(config, chunks))
-    most = std::max(most, layer.in + layer.out + width_read(layer));
+  int64_t before = 0;
+  for (const PlannedLayer& layer : layers_of(config, chunks)) {
+    most = std::max(most, std::max(layer.in, layer.out) + layer.out + width_read(layer));
+    most = std::max(most, before + width_of_ends(layer));
+    before = width_of_ends(layer);
+  }
   // The steps before the layers and after them.
   most = std::max(most, config.first_width() + config.hidden_dim);
   most = std::max(most, config.hidden_dim + config.output_width());

@@ -170,9 +170,10 @@ inline constexpr Range kAny{-kInfinite, kInfinite}, kFinite{-kLargest, kLargest}
   SETTING(project,            project,               kEqual, kAny,              of(kSage),        kNone,               \
           "GraphSAGE. 1: first apply a linear map and ReLU to the sources.")                                           \
   SETTING(self_loops,         self_loops,            kEqual, kAny,              kLooping,         kLooping,            \
-          "GCN, GAT, GATv2. 1: one self-loop per node replaces those of the graph.")                                   \
-  SETTING(block_degrees,      block_degrees,         kEqual, kAny,              of(kGcn),         of(kGcn),            \
-          "GCN. 0: degrees of the whole graph, so that the sampled edges stand for all; 1: degrees of the block, "     \
+          "GCN, GAT, GATv2. 1: one self-loop per node replaces those of the graph. DGL's layers add none with "        \
+          "either value.")                                                                                             \
+  SETTING(block_degrees,      block_degrees,         kEqual, kAny,              of(kGcn),         kNone,               \
+          "PyG's GCN. 0: degrees of the whole graph, so that the sampled edges stand for all; 1: degrees of the block, "     \
           "as PyG on a sampled graph.")                                                                                \
   SETTING(degree_norm,        degree_norm,           kEqual, kAny,              of(kGcn),         of(kGcn),            \
           "GCN: normalization of the sum over the neighbors.\n"                                                        \

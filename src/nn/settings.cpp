@@ -20,13 +20,12 @@ void check_number(const char* name, Number value, const Range& range) {
   const auto number = static_cast<double>(value);
   if (number >= range.low && (range.open ? number < range.high : number <= range.high)) return;
   if (range.open)
-    fail(Status::kInvalidArgument, "model config: ", name, " is ", value, ", expected at least ",
+    fail(Status::kInvalidArgument, "model: ", name, " is ", value, ", expected at least ",
          range.low, " and below ", range.high);
   if constexpr (std::integral<Number>)
-    fail(Status::kInvalidArgument, "model config: ", name, " is ", value, ", expected ",
+    fail(Status::kInvalidArgument, "model: ", name, " is ", value, ", expected ",
          static_cast<int64_t>(range.low), " to ", static_cast<int64_t>(range.high));
-  fail(Status::kInvalidArgument, "model config: ", name, " is ", value,
-       ", expected a finite number");
+  fail(Status::kInvalidArgument, "model: ", name, " is ", value, ", expected a finite number");
 }
 
 // Ranges of values, by their types.
@@ -46,14 +45,14 @@ struct CheckRange {
   void operator()(const Setting& setting, E value) const {
     const Choices& choices = choices_of(value);
     if (!choices.has(static_cast<int>(value)))
-      fail(Status::kInvalidArgument, "model config: ", setting.name, " is ",
-           static_cast<int>(value), ", expected ", choices.first, " to ", choices.last());
+      fail(Status::kInvalidArgument, "model: ", setting.name, " is ", static_cast<int>(value),
+           ", expected ", choices.first, " to ", choices.last());
   }
   template <typename T>
   void operator()(const Setting& setting, const std::vector<T>& list) const {
     const size_t most = std::is_enum_v<T> ? kMostReductions : kMostColumns;
     if (list.size() > most)
-      fail(Status::kInvalidArgument, "model config: ", setting.name, " has ", list.size(),
+      fail(Status::kInvalidArgument, "model: ", setting.name, " has ", list.size(),
            " entries, expected at most ", most);
     for (const T value : list) (*this)(setting, value);
   }

@@ -35,6 +35,12 @@ const Choices& choices_of(train::Metric) {
   return choices;
 }
 
+const Choices& choices_of(train::Average) {
+  static constexpr const char* kWords[] = {"none", "ema", "swa"};
+  static const Choices choices{"", 0, kWords};
+  return choices;
+}
+
 const Choices& choices_of(train::EvaluationMode) {
   static constexpr const char* kWords[] = {"full", "sampled"};
   static const Choices choices{"", 0, kWords};

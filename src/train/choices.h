@@ -12,6 +12,7 @@ const Choices& choices_of(Loss);
 const Choices& choices_of(train::OptimizerKind);
 const Choices& choices_of(train::ScheduleKind);
 const Choices& choices_of(train::Metric);
+const Choices& choices_of(train::Average);
 const Choices& choices_of(train::EvaluationMode);
 const Choices& choices_of(train::LossAverage);
 const Choices& choices_of(train::Precision);

@@ -1,5 +1,6 @@
 #include "train/config.h"
 
+#include <algorithm>
 #include <string_view>
 #include <type_traits>
 
@@ -65,6 +66,8 @@ void TrainerConfig::check() const {
   if (split_index < 0) refuse("split_index", split_index, "0 or more");
   if (schedule.warmup_epochs > num_epochs)
     refuse("warmup_epochs", schedule.warmup_epochs, base::text("at most num_epochs, ", num_epochs));
+  if (average != Average::kNone && average_from >= std::max<int64_t>(num_epochs, 1))
+    refuse("average_from", average_from, base::text("below num_epochs, ", num_epochs));
   if (evaluate_every == 0 && early_stop_patience > 0)
     refuse("early_stop_patience", early_stop_patience, "0, because evaluate_every is 0");
   if (evaluate_every == 0 && schedule.kind == ScheduleKind::kPlateau)

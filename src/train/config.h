@@ -34,6 +34,8 @@ enum class Metric : int32_t {
   kRmse = 6,
   kMae = 7
 };
+// Average of the weights that evaluations and the trained model use; see optim/average.h.
+enum class Average : int32_t { kNone = 0, kEma = 1, kSwa = 2 };
 enum class EvaluationMode : int32_t { kFull = 0, kSampled = 1 };
 enum class LossAverage : int32_t { kExact = 0, kRanks = 1 };
 // Ways to start steps on devices (step/captured).
@@ -78,6 +80,9 @@ struct TrainerConfig {
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
   nn::LossRule loss;
+  Average average = Average::kNone;
+  double average_decay = 0.999;  // kEma: share of the average that a step leaves
+  int64_t average_from = 0;      // first epoch whose weights are averaged
   double clip_norm = 0;          // 0: none
   bool sync_batch_norm = false;  // statistics of the whole step in place of each mini-batch
   bool deterministic = false;    // bit-equal for any number of ranks and threads
@@ -90,6 +95,7 @@ struct TrainerConfig {
   int64_t evaluate_every = 1;  // epochs between validations; 0: never
   EvaluationMode evaluation = EvaluationMode::kFull;
   int64_t eval_batch_size = 4096;
+  int32_t top_k = 5;                   // classes of top_k_accuracy
   Metric best_by = Metric::kAccuracy;  // a regression: the loss
   bool keep_best = true;            // the model ends with the weights of the best validation epoch
   int64_t early_stop_patience = 0;  // evaluations without improvement; 0: never

@@ -81,13 +81,31 @@ inline constexpr OfOptimizer with_momentum{[](const OptimizerConfig& c) {
                                            "with optimizer=sgd or rmsprop"};
 inline constexpr OfOptimizer with_dampening{
     [](const OptimizerConfig& c) { return c.kind == OptimizerKind::kSgd; }, "with optimizer=sgd"};
+inline constexpr OfOptimizer on_momentum{
+    [](const OptimizerConfig& c) { return with_dampening(c) && c.momentum > 0; },
+    "with optimizer=sgd and momentum above 0"};
+inline constexpr OfOptimizer with_decay{[](const OptimizerConfig& c) { return c.weight_decay > 0; },
+                                        "with weight_decay above 0"};
 inline constexpr OfOptimizer with_square{
     [](const OptimizerConfig& c) { return c.kind == OptimizerKind::kRmsProp; },
     "with optimizer=rmsprop"};
 inline constexpr OfTrainer with_huber{
     [](const TrainerConfig& c) { return c.loss.kind == nn::Loss::kHuber; }, "with loss=huber"};
+inline constexpr OfTrainer smoothed{[](const TrainerConfig& c) {
+                                      return c.loss.kind == nn::Loss::kAuto ||
+                                             c.loss.kind == nn::Loss::kCrossEntropy;
+                                    },
+                                    "with loss=cross_entropy"};
+inline constexpr OfTrainer validated{[](const TrainerConfig& c) { return c.evaluate_every > 0; },
+                                     "with evaluate_every above 0"};
+inline constexpr OfTrainer loaded{[](const TrainerConfig& c) { return c.loader_threads > 0; },
+                                  "with loader_threads above 0"};
 inline constexpr OfTrainer with_focal{
     [](const TrainerConfig& c) { return c.loss.kind == nn::Loss::kFocal; }, "with loss=focal"};
+inline constexpr OfTrainer with_ema{
+    [](const TrainerConfig& c) { return c.average == Average::kEma; }, "with average=ema"};
+inline constexpr OfTrainer averaged{
+    [](const TrainerConfig& c) { return c.average != Average::kNone; }, "with average=ema or swa"};
 inline constexpr OfTrainer in_steps{
     [](const TrainerConfig& c) { return c.schedule.kind == ScheduleKind::kStep; },
     "with schedule=step"};
@@ -120,7 +138,7 @@ inline constexpr const char* kClipHelp =
           "Learning rate.")                                                                        \
   SETTING(weight_decay,         weight_decay,            kAll,  kNumber,   always,                 \
           "Weight decay, or L2 penalty.")                                                          \
-  SETTING(weight_decay_layers,  weight_decay_layers,     kAll,  kFrom0,    always,                 \
+  SETTING(weight_decay_layers,  weight_decay_layers,     kAll,  kFrom0,    with_decay,               \
           "Number of first convolutions to whose parameters weight_decay applies. 0: all "         \
           "parameters.")                                                                           \
   SETTING(beta1,                beta1,                   kAll,  kBelow1,   with_moments,           \
@@ -133,7 +151,7 @@ inline constexpr const char* kClipHelp =
           "Adam. 1: keep the largest square.")                                                     \
   SETTING(momentum,             momentum,                kAll,  kNumber,   with_momentum,          \
           "SGD, RMSprop: momentum.")                                                               \
-  SETTING(dampening,            dampening,               kAll,  kShare,    with_dampening,         \
+  SETTING(dampening,            dampening,               kAll,  kShare,    on_momentum,            \
           "SGD: dampening of the momentum.")                                                       \
   SETTING(nesterov,             nesterov,                kAll,  kAny,      with_dampening,         \
           "SGD. 1: Nesterov momentum.")                                                            \
@@ -184,8 +202,8 @@ inline constexpr const char* kClipHelp =
           "huber: regression, squared, and linear above huber_delta.\n"                            \
           "focal: classes or binary targets, cross-entropy times (1 - p)^focal_gamma, p the "      \
           "label's probability.")                                                                  \
-  SETTING(label_smoothing,      loss.label_smoothing,    kAll,  kBelow1,   always,                 \
-          "Cross-entropy: share of each label that is spread over all classes.")                   \
+  SETTING(label_smoothing,      loss.label_smoothing,    kAll,  kBelow1,   smoothed,               \
+          "loss=cross_entropy: share of each label that is spread over all classes.")                   \
   SETTING(huber_delta,          loss.huber_delta,        kAll,  kPositive, with_huber,             \
           "Huber loss: error above which it is linear.")                                           \
   SETTING(focal_gamma,          loss.focal_gamma,        kAll,  kNumber,   with_focal,             \
@@ -211,6 +229,17 @@ inline constexpr const char* kClipHelp =
   SETTING(schedule_patience,    schedule.patience,       kAll,  kFrom1,    on_plateau,             \
           "schedule=plateau: reduce the rate at this many epochs in a row without improvement "    \
           "(PyTorch's patience + 1).")                                                             \
+  SETTING(average,              average,                 kAll,  kAny,      always,                 \
+          "Average of the weights, and of batch norm's running statistics, as PyTorch's "          \
+          "AveragedModel with use_buffers. Validations, keep_best, evaluations, embeddings and "   \
+          "snapshots use it once it has begun, and the trained model ends with it.\n"              \
+          "none: no average.\n"                                                                    \
+          "ema: exponential moving average over the steps; GPUs then capture no steps.\n"          \
+          "swa: plain mean over the ends of epochs.")                                              \
+  SETTING(average_decay,        average_decay,           kAll,  kBelow1,   with_ema,               \
+          "average=ema: share of the average that each step leaves.")                              \
+  SETTING(average_from,         average_from,            kAll,  kFrom0,    averaged,               \
+          "Epochs before the average begins.")                                                     \
   SETTING(evaluation,           evaluation,              kAll,  kAny,      always,                 \
           "Neighborhoods of a validation.\n"                                                       \
           "full: all neighbors, layer by layer over the graph.\n"                                  \
@@ -219,7 +248,9 @@ inline constexpr const char* kClipHelp =
           "Epochs between validations. 0: never.")                                                 \
   SETTING(eval_batch_size,      eval_batch_size,         kAll,  kFrom1,    always,                 \
           "Nodes per chunk of an evaluation.")                                                     \
-  SETTING(best_by,              best_by,                 kAll,  kAny,      always,                 \
+  SETTING(top_k,                top_k,                   kAll,  kFrom1,    always,                 \
+          "Classes with the largest results among which the label has to be, in top_k_accuracy.")  \
+  SETTING(best_by,              best_by,                 kAll,  kAny,      validated,              \
           "Metric that selects the best epoch. Lower is better for loss, rmse and mae, higher "    \
           "for the others. In a regression, accuracy stands for the loss.")                        \
   SETTING(keep_best,            keep_best,               kAll,  kAny,      always,                 \
@@ -245,13 +276,13 @@ inline constexpr const char* kClipHelp =
           "library's own loops. Not with loss_average=ranks.")                                     \
   SETTING(sync_batch_norm,      sync_batch_norm,         kAll,  kAny,      always,                 \
           "1: batch norm takes its statistics from all mini-batches of a step on all ranks, "      \
-          "and updates the running statistics once per step. A rank then keeps its mini- "         \
-          "batches of a step in memory, and each batch norm adds two small all-reduces. Not "      \
-          "with deterministic.")                                                                   \
+          "and updates the running statistics once per step. A rank then keeps its "               \
+          "mini-batches of a step in memory, and each batch norm adds two small all-reduces. "     \
+          "Not with deterministic.")                                                                   \
   SETTING(loader_threads,       loader_threads,          kEach, kThreads,  always,                 \
           "Loader threads per rank. 0: the rank's own thread samples.")                            \
-  SETTING(prefetch,             prefetch,                kEach, kMany,     always,                 \
-          "Mini-batches made in advance per rank.")                                                \
+  SETTING(prefetch,             prefetch,                kEach, kMany,     loaded,                 \
+          "Mini-batches that the loader threads of a rank make in advance.")                                                \
   SETTING(torch_threads,        torch_threads,           kEach, kMany,     always,                 \
           "LibTorch threads per rank. 0: the cores of the process (or OMP_NUM_THREADS, if "        \
           "lower) divided by the ranks on this machine.")                                          \

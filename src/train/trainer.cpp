@@ -233,14 +233,16 @@ class RankTrainer final : public Trainer {
     return Status::kOk;
   }
 
-  std::optional<nn::Metrics> evaluate(data::SplitPart part, const Deadline& deadline) override {
+  std::optional<nn::Metrics> evaluate(data::SplitPart part, const Deadline& deadline,
+                                      bool confusion) override {
     require_rest(Work::kEvaluate);
     if (work_ == Work::kNone) {
       // Several processes check in the collective call: on another one the part may have ids, or
       // another part may be requested.
       if (!job_->environment.processes && job_->split->part(part).empty()) fail_empty(*job_, part);
       part_ = part;
-      begin(Work::kEvaluate, {.kind = Command::Kind::kEvaluate, .part = part});
+      begin(Work::kEvaluate,
+            {.kind = Command::Kind::kEvaluate, .part = part, .confusion = confusion});
     } else if (part != part_) {
       base::fail(Status::kBusy, "an evaluation of another part is under way");
     }
@@ -275,7 +277,7 @@ class RankTrainer final : public Trainer {
     Snapshot weights;
     {
       const std::lock_guard lock(training_.weights_mutex);
-      weights.take(*job_->model);
+      weights.take(training_.position.averages() ? *training_.average : *job_->model);
     }
     std::unique_ptr<nn::Model> made = nn::make_model(job_->model->config());
     made->set_frozen(job_->model->frozen());
@@ -487,7 +489,7 @@ class RankTrainer final : public Trainer {
     std::optional<Position> position;
     std::vector<nn::NamedTensor> optimizer;
     std::unique_ptr<nn::Model> model;
-    Snapshot best;
+    Snapshot best, average;
   };
   Loaded read(const LoadedCheckpoint& from) {
     const CheckpointFiles& files = from.files;
@@ -504,13 +506,15 @@ class RankTrainer final : public Trainer {
                  ": was saved by another training: keep_best is yes, was no, so it has no weights "
                  "of its best validation, of epoch ",
                  parts.position->best_epoch);
+    if (parts.position->num_averaged > 0) {
+      if (files.average.tensors.empty())
+        base::fail(Status::kFormat, from.path, ": has no average of the weights, though ",
+                   parts.position->num_averaged, " were averaged");
+      load_weights(*parts.model, files.average, from.path);
+      parts.average.take(*parts.model);
+    }
     load_weights(*parts.model, files.model, from.path);
     return parts;
-  }
-
-  void set_weights(const Snapshot& weights) {
-    const std::lock_guard lock(training_.weights_mutex);
-    weights.restore(*job_->model);
   }
 
   void take(Loaded parts, const LoadedCheckpoint& from) {
@@ -518,14 +522,19 @@ class RankTrainer final : public Trainer {
     const Position& position = *parts.position;
     Snapshot weights;
     weights.take(*parts.model);
-    set_weights(weights);
+    if (position.finished && parts.average.taken()) weights = parts.average;
+    if (position.finished && parts.best.taken()) weights = parts.best;
+    {
+      const std::lock_guard lock(training_.weights_mutex);
+      weights.restore(*job_->model);
+      if (parts.average.taken()) parts.average.restore(*training_.average);
+      training_.position = position;
+    }
     training_.optimizer->load_state(parts.optimizer);
     training_.best = std::move(parts.best);
     training_.last_good = {};
-    training_.position = position;
     training_.asked_rate = kNoRate;
     training_.id = parts.training;
-    if (position.finished && training_.best.taken()) set_weights(training_.best);
     training_.set_progress([&](Progress& p) {
       p = Progress();
       p.state = position.finished ? TrainerState::kFinished : TrainerState::kIdle;

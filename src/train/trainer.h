@@ -113,9 +113,10 @@ class Trainer {
   // One step of the plan, with the evaluation at an epoch's end. kOk with a loss (NaN if it was not
   // finite); kEnd after the last step; kPending after the deadline: the same call waits again.
   virtual base::Status step(const base::Deadline& deadline, double* loss) = 0;
-  // Exact metrics over one part of the split on all ranks; nullopt after the deadline.
-  virtual std::optional<nn::Metrics> evaluate(data::SplitPart part,
-                                              const base::Deadline& deadline) = 0;
+  // Exact metrics over one part of the split on all ranks, with the confusion matrix if a process
+  // asks for it; nullopt after the deadline.
+  virtual std::optional<nn::Metrics> evaluate(data::SplitPart part, const base::Deadline& deadline,
+                                              bool confusion = false) = 0;
 
   // Result of the model for all nodes, with full neighborhoods, on all ranks: [number of nodes,
   // output width]; nullopt after the deadline.
@@ -145,7 +146,8 @@ class Trainer {
 // without ranks.
 nn::Metrics evaluate_model(nn::Model& model, const data::Dataset& dataset,
                            std::span<const int64_t> ids, nn::Loss loss, base::ThreadPool& pool,
-                           const base::CancelToken& cancel, const RowStorage& storage = {});
+                           const base::CancelToken& cancel, const RowStorage& storage = {},
+                           const nn::MetricChoice& choice = {});
 
 // Result of the model for all nodes, with full neighborhoods, without ranks; to memory or to a
 // file.

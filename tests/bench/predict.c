@@ -73,7 +73,7 @@ static void publish(const gnnmg_model* model) {
 
 static int32_t on_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   (void)user_data;
-  if (epoch->epoch < MOST_SNAPSHOTS) epoch_seconds[epoch->epoch] = epoch->seconds;
+  if (epoch->epoch < MOST_SNAPSHOTS) epoch_seconds[epoch->epoch] = epoch->times.total;
   gnnmg_model* model;
   CHECK(gnnmg_trainer_snapshot(trainer, &model));
   publish(model);

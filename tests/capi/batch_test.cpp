@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "capi/support.h"
+#include "support/temp_dir.h"
 
 namespace gnnmg::test {
 namespace {
@@ -191,7 +192,9 @@ TEST(LoaderTest, ACallThatIsPendingHoldsTheLoader) {
   ASSERT_TRUE(eventually([&] { return gate.inside == 1; }));
   Batch batch;
   ASSERT_EQ(gnnmg_loader_next(loader, batch.out(), 1), GNNMG_PENDING);
-  EXPECT_EQ(gnnmg_loader_start(loader, 0, 0), GNNMG_ERR_BUSY);
+  EXPECT_FAILS(gnnmg_loader_start(loader, 0, 0), GNNMG_ERR_BUSY,
+               "gnnmg_loader_next() returned GNNMG_PENDING");
+  EXPECT_FAILS(gnnmg_loader_start(loader, 0, 0), GNNMG_ERR_BUSY, "gnnmg_loader_cancel()");
   auto facts = info<gnnmg_loader_info>();
   EXPECT_EQ(gnnmg_loader_get_info(loader, &facts), GNNMG_ERR_BUSY);
   gate.open = true;
@@ -290,6 +293,58 @@ TEST(BatchTest, BlocksAreEdgesOfTheGraph) {
   EXPECT_FAILS(gnnmg_batch_get_block_info(batch, 2, 0, &sizes), GNNMG_ERR_NOT_FOUND, "layer 2");
 }
 
+// An id is a place in the data set's own list of edges, whatever the order of the file.
+TEST(BatchTest, EdgeIdsOfOpenedSetsGoByTheirOwnLists) {
+  const World world;
+  const TempDir dir;
+  const std::string text = dir.write("list.txt", "3 0\n0 2\n1 0\n2 1\n0 1\n");
+  const std::string weighted = dir.write("weighted.txt", "3 0 1\n0 2 2\n1 0 3\n2 1 4\n0 1 5\n");
+  Dataset listed;
+  ASSERT_OK(gnnmg_dataset_open(world.context, text.c_str(), nullptr, listed.out(), -1));
+  const std::string saved = dir.file("saved");
+  ASSERT_OK(gnnmg_dataset_save(listed, saved.c_str(), -1));
+  for (const std::string& path : {text, weighted, saved}) {
+    SCOPED_TRACE(path);
+    Dataset opened;
+    ASSERT_OK(gnnmg_dataset_open(world.context, path.c_str(), nullptr, opened.out(), -1));
+    Graph graph;
+    ASSERT_OK(gnnmg_dataset_get_graph(opened, 0, graph.out()));
+    Tensor from, to;
+    ASSERT_OK(gnnmg_graph_export_coo(graph, 0, from.out(), to.out()));
+    const auto sources = values<int64_t>(from), targets = values<int64_t>(to);
+    ASSERT_EQ(sources.size(), 5u);
+    if (path == weighted) {  // the weights need the order of the file
+      EXPECT_EQ(sources, (std::vector<int64_t>{3, 0, 1, 2, 0}));
+      EXPECT_EQ(targets, (std::vector<int64_t>{0, 2, 0, 1, 1}));
+    }
+    for (int64_t node = 0; node < 4; ++node) {
+      int64_t from_node[5], ids[5], count = 0;
+      ASSERT_OK(gnnmg_graph_get_in_edges(graph, 0, node, from_node, ids, 5, &count));
+      for (int64_t e = 0; e < count; ++e) {
+        EXPECT_EQ(sources[static_cast<size_t>(ids[e])], from_node[e]);
+        EXPECT_EQ(targets[static_cast<size_t>(ids[e])], node);
+      }
+    }
+    Sampler sampler;
+    ASSERT_OK(gnnmg_sampler_create(graph, nullptr, "fanouts=-1 edge_ids=1", sampler.out()));
+    const int64_t seeds[] = {0, 1, 2, 3};
+    Batch batch;
+    ASSERT_OK(gnnmg_sampler_sample(sampler, nullptr, seeds, 4, nullptr, 0, 0, 0, batch.out(), -1));
+    Tensor nodes, indptr, indices, edge_ids;
+    ASSERT_OK(gnnmg_batch_export_node_ids(batch, 0, nodes.out()));
+    ASSERT_OK(gnnmg_batch_export_block(batch, 0, 0, indptr.out(), indices.out(), edge_ids.out()));
+    const auto nodes_of = values<int64_t>(nodes);
+    const auto starts = values<int32_t>(indptr), rows = values<int32_t>(indices);
+    const auto ids = values<int64_t>(edge_ids);
+    ASSERT_EQ(ids.size(), 5u);
+    for (size_t t = 0; t + 1 < starts.size(); ++t)
+      for (auto e = static_cast<size_t>(starts[t]); e < static_cast<size_t>(starts[t + 1]); ++e) {
+        EXPECT_EQ(sources[static_cast<size_t>(ids[e])], nodes_of[static_cast<size_t>(rows[e])]);
+        EXPECT_EQ(targets[static_cast<size_t>(ids[e])], nodes_of[t]);
+      }
+  }
+}
+
 TEST(BatchTest, WhatIsNotThereIsNotFound) {
   World world(50);
   const Sampler sampler = world.make_sampler();
@@ -335,8 +390,9 @@ TEST(BatchTest, AGraphOfOneTypeHasNoOther) {
     EXPECT_EQ(gnnmg_loader_create_from_seeds(world.dataset, sampler, type, &seed, 1, nullptr,
                                              nullptr, nullptr, loader.out()),
               GNNMG_ERR_NOT_FOUND);
-    EXPECT_EQ(gnnmg_model_embed(model, world.dataset, type, out.out(), -1), GNNMG_ERR_NOT_FOUND);
-    EXPECT_FAILS(gnnmg_trainer_embed(trainer, type, out.out(), -1), GNNMG_ERR_NOT_FOUND,
+    EXPECT_EQ(gnnmg_model_embed(model, world.dataset, type, nullptr, out.out(), -1),
+              GNNMG_ERR_NOT_FOUND);
+    EXPECT_FAILS(gnnmg_trainer_embed(trainer, type, nullptr, out.out(), -1), GNNMG_ERR_NOT_FOUND,
                  "the model's graph has 1");
   }
   EXPECT_FAILS(gnnmg_sampler_sample(sampler, nullptr, &seed, 1, &time, 0, 0, 0, batch.out(), -1),

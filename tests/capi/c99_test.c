@@ -42,10 +42,10 @@ int main(void) {
   EXPECT(gnnmg_trainer_create(model, data, sampler, NULL, &config, NULL, &trainer) == GNNMG_OK);
   EXPECT(gnnmg_trainer_run(trainer, count_epochs, &epochs, NULL) == GNNMG_OK);
   EXPECT(epochs == 3);
-  EXPECT(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1) ==
+  EXPECT(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, NULL, -1) ==
          GNNMG_ERR_INVALID_ARGUMENT); /* struct_size was left at 0 */
   metrics.struct_size = sizeof metrics;
-  EXPECT(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1) == GNNMG_OK);
+  EXPECT(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, NULL, -1) == GNNMG_OK);
   EXPECT(metrics.count == 100);
   EXPECT(metrics.accuracy > 0.2);
 

@@ -53,7 +53,7 @@ Result trained(const World& world, const gnnmg_dataset* data, int32_t fold) {
                                  trainer.out()));
   EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
   auto metrics = info<gnnmg_metrics>();
-  EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+  EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, nullptr, -1));
   return {weights(model), metrics.loss};
 }
 
@@ -176,18 +176,18 @@ TEST(DatasetSplitTest, ObjectsKeepTheSplitOfTheirDataSet) {
   Trainer second;
   ASSERT_OK(gnnmg_trainer_create(small, fold, sampler, nullptr, nullptr, nullptr, second.out()));
   auto metrics = info<gnnmg_metrics>();
-  EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+  EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, nullptr, -1));
   EXPECT_EQ(metrics.count, 3);
-  EXPECT_OK(gnnmg_trainer_evaluate(second, GNNMG_PART_TEST, &metrics, -1));
+  EXPECT_OK(gnnmg_trainer_evaluate(second, GNNMG_PART_TEST, &metrics, nullptr, -1));
   EXPECT_EQ(metrics.count, 10);
   fold.reset();
-  EXPECT_OK(gnnmg_trainer_evaluate(second, GNNMG_PART_TEST, &metrics, -1));
+  EXPECT_OK(gnnmg_trainer_evaluate(second, GNNMG_PART_TEST, &metrics, nullptr, -1));
   EXPECT_EQ(metrics.count, 10);
   const Model free = world.make_model();
-  EXPECT_OK(gnnmg_model_evaluate(free, world.dataset, GNNMG_PART_TEST, &metrics, -1));
+  EXPECT_OK(gnnmg_model_evaluate(free, world.dataset, GNNMG_PART_TEST, 0, &metrics, nullptr, -1));
   EXPECT_EQ(metrics.count, 3);
-  EXPECT_OK(
-      gnnmg_model_evaluate(free, select(world.dataset, "folds", 1), GNNMG_PART_TEST, &metrics, -1));
+  EXPECT_OK(gnnmg_model_evaluate(free, select(world.dataset, "folds", 1), GNNMG_PART_TEST, 0,
+                                 &metrics, nullptr, -1));
   EXPECT_EQ(metrics.count, 10);
 }
 

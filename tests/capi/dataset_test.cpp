@@ -183,14 +183,15 @@ TEST(DatasetTest, AFileThatShrinksIsAnErrorEverywhere) {
   std::swap(world.dataset, opened);
   Model model = world.make_model();
   auto metrics = info<gnnmg_metrics>();
-  ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &metrics, -1));
   ASSERT_EQ(truncate(folder.file("saved/node-node-x.npy").c_str(), 4096), 0);
 
   const char* const file = "node-node-x.npy: ";
-  EXPECT_FAILS(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &metrics, -1),
-               GNNMG_ERR_IO, file);
+  EXPECT_FAILS(
+      gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, 0, &metrics, nullptr, -1),
+      GNNMG_ERR_IO, file);
   Tensor rows;
-  EXPECT_FAILS(gnnmg_model_embed(model, world.dataset, 0, rows.out(), -1), GNNMG_ERR_IO, file);
+  EXPECT_FAILS(gnnmg_model_embed(model, world.dataset, 0, nullptr, rows.out(), -1), GNNMG_ERR_IO,
+               file);
   Graph graph, changed;
   ASSERT_OK(gnnmg_dataset_get_graph(world.dataset, 0, graph.out()));
   EXPECT_FAILS(gnnmg_graph_create_normalized(graph, "x", changed.out()), GNNMG_ERR_IO, file);
@@ -199,7 +200,8 @@ TEST(DatasetTest, AFileThatShrinksIsAnErrorEverywhere) {
   const Sampler sampler = world.make_sampler();
   Trainer trainer = world.make_trainer(model, sampler);
   EXPECT_FAILS(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr), GNNMG_ERR_IO, file);
-  EXPECT_FAILS(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1), GNNMG_ERR_IO, file);
+  EXPECT_FAILS(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, nullptr, -1),
+               GNNMG_ERR_IO, file);
 }
 
 TEST(DatasetTest, OpenedByManyThreadsAtOnce) {
@@ -303,6 +305,8 @@ TEST(DatasetTest, SplitsAreAdded) {
   EXPECT_EQ(facts.num_validation, 0);
   EXPECT_EQ(facts.num_test, 3);
   EXPECT_EQ(gnnmg_dataset_get_split_info(world.dataset, 3, &name, &facts), GNNMG_END);
+  EXPECT_FAILS(gnnmg_dataset_get_split_info(world.dataset, -1, &name, &facts), GNNMG_ERR_NOT_FOUND,
+               "'position' is -1");
   EXPECT_EQ(name, nullptr);
 
   const int64_t outside[] = {100};
@@ -636,13 +640,13 @@ TEST(DatasetTest, TheTaskOfAFileCanBeSaid) {
                                    trainer.out()));
     ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
     auto metrics = info<gnnmg_metrics>();
-    ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &metrics, -1));
+    ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &metrics, nullptr, -1));
     EXPECT_EQ(metrics.task, facts.task);
     EXPECT_EQ(metrics.count, 24);
     if (task == GNNMG_TASK_REGRESSION) continue;
     // The definition of the area: the share of pairs of graphs of both classes in the right order.
     Tensor rows, ids;
-    ASSERT_OK(gnnmg_model_embed(model, dataset, 0, rows.out(), -1));
+    ASSERT_OK(gnnmg_model_embed(model, dataset, 0, nullptr, rows.out(), -1));
     ASSERT_OK(gnnmg_dataset_export_split(dataset, GNNMG_PART_TRAIN, ids.out()));
     const auto logits = values<float>(rows);
     std::vector<float> scores[2];

@@ -126,7 +126,7 @@ TEST(GpusChoice, RefusesWhatCannotBe) {
   EXPECT_OK(choice.make());
   choice.training.device = GNNMG_DEVICE_CPU;
   EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT,
-               "settings: devices=0,1, but device is the CPU");
+               "settings: devices=0,1 has an effect only with device=auto or cuda");
   choice.training.device = 3;
   EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT, "config.device is 3");
 }

@@ -122,7 +122,7 @@ TEST(EdgeModelsTest, TrainAlikeOnAnyNumberOfRanksAndAreExchanged) {
       Model model;
       ASSERT_OK(gnnmg_model_create(world.context, world.data, &layers, layers.text(), model.out()));
       auto before = info<gnnmg_metrics>(), after = info<gnnmg_metrics>();
-      ASSERT_OK(gnnmg_model_evaluate(model, world.data, GNNMG_PART_TRAIN, &before, -1));
+      ASSERT_OK(gnnmg_model_evaluate(model, world.data, GNNMG_PART_TRAIN, 0, &before, nullptr, -1));
       TrainerConfig training;
       training.num_epochs = 4;
       training.batch_size = 10;
@@ -133,7 +133,7 @@ TEST(EdgeModelsTest, TrainAlikeOnAnyNumberOfRanksAndAreExchanged) {
       ASSERT_OK(gnnmg_trainer_create(model, world.data, sampler, nullptr, &training,
                                      training.text(), trainer.out()));
       ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
-      ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &after, -1));
+      ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &after, nullptr, -1));
       EXPECT_LT(after.loss, before.loss);
       const std::vector<double> weights = weights_of(model);
       if (first.empty()) first = weights;
@@ -147,7 +147,7 @@ TEST(EdgeModelsTest, TrainAlikeOnAnyNumberOfRanksAndAreExchanged) {
         gnnmg_sampler_sample(all, world.data, seeds.data(), 3, nullptr, 0, 0, 0, batch.out(), -1));
     Tensor logits, rows;
     ASSERT_OK(gnnmg_model_forward(trained, batch, 0, logits.out()));
-    ASSERT_OK(gnnmg_model_embed(trained, world.data, 0, rows.out(), -1));
+    ASSERT_OK(gnnmg_model_embed(trained, world.data, 0, nullptr, rows.out(), -1));
     const auto a = values<double>(logits), b = values<double>(rows);
     for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[seeds[i / 2] * 2 + i % 2], 1e-9);
 
@@ -276,13 +276,13 @@ TEST(EdgeModelsTest, ReadoutsOfGraphsWithCategories) {
                                    trainer.out()));
     ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
     auto metrics = info<gnnmg_metrics>();
-    ASSERT_OK(gnnmg_model_evaluate(model, data, GNNMG_PART_TEST, &metrics, -1));
+    ASSERT_OK(gnnmg_model_evaluate(model, data, GNNMG_PART_TEST, 0, &metrics, nullptr, -1));
     EXPECT_EQ(metrics.count, 2);
 
     Tensor rows, all_ranks, logits;
-    ASSERT_OK(gnnmg_model_embed(model, data, 0, rows.out(), -1));
+    ASSERT_OK(gnnmg_model_embed(model, data, 0, nullptr, rows.out(), -1));
     EXPECT_EQ(shape_of(rows), (std::vector<int64_t>{kGraphs, 2}));
-    ASSERT_OK(gnnmg_trainer_embed(trainer, 0, all_ranks.out(), -1));
+    ASSERT_OK(gnnmg_trainer_embed(trainer, 0, nullptr, all_ranks.out(), -1));
     EXPECT_EQ(values<float>(all_ranks), values<float>(rows));
     const std::vector<int64_t> seeds{7, 2};
     Batch batch;

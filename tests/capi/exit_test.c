@@ -185,7 +185,7 @@ static void end_on_gpus(const char* how, gnnmg_context* context) {
   } else if (strcmp(how, "embedding") == 0) {
     gnnmg_tensor* rows;
     CHECK(gnnmg_model_set_device(gpu.model, GNNMG_DEVICE_CUDA, 0, 0));
-    CHECK(gnnmg_model_embed(gpu.model, gpu.data, 0, &rows, 0));
+    CHECK(gnnmg_model_embed(gpu.model, gpu.data, 0, NULL, &rows, 0));
   } else if (strcmp(how, "early") == 0 || strcmp(how, "late") == 0) {
     make_loop();
     CHECK(gnnmg_model_export_parameters(gpu.model, &gpu.weights));
@@ -238,7 +238,7 @@ int main(int argc, char** argv) {
     CHECK(gnnmg_context_lend(context, 100));
   } else if (strcmp(how, "pending") == 0) {
     gnnmg_tensor* rows;
-    CHECK(gnnmg_model_embed(model, data, 0, &rows, 0));
+    CHECK(gnnmg_model_embed(model, data, 0, NULL, &rows, 0));
   } else if (strcmp(how, "idle") != 0) {
     end_on_gpus(how, context);
   }

@@ -46,7 +46,7 @@ struct Loop : World {
   }
   gnnmg_status evaluate() {
     auto metrics = info<gnnmg_metrics>();
-    return gnnmg_model_evaluate(model, dataset, GNNMG_PART_TEST, &metrics, -1);
+    return gnnmg_model_evaluate(model, dataset, GNNMG_PART_TEST, 0, &metrics, nullptr, -1);
   }
   // Frees everything; nothing waits for the GPU.
   void free() {

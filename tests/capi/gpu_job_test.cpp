@@ -73,7 +73,7 @@ TEST(GpuJob, EachTakesItsShare) {
                                   : std::string(notes[2 * (count - 1) + p]));
       ASSERT_OK(gnnmg_trainer_run(own.trainer, nullptr, nullptr, nullptr));
       auto metrics = info<gnnmg_metrics>();
-      ASSERT_OK(gnnmg_trainer_evaluate(own.trainer, GNNMG_PART_TEST, &metrics, -1));
+      ASSERT_OK(gnnmg_trainer_evaluate(own.trainer, GNNMG_PART_TEST, &metrics, nullptr, -1));
       EXPECT_GT(metrics.accuracy, 0.3);
       EXPECT_NOTE(own, "rank " + std::to_string(p * 4 / count) + " works on GPU " +
                            std::to_string(p * 4 / count) + " (fake GPU at 0000:0" +

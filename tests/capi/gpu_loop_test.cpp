@@ -111,7 +111,7 @@ struct Loop : World {
   }
   gnnmg_metrics test() {
     auto metrics = info<gnnmg_metrics>();
-    EXPECT_OK(gnnmg_model_evaluate(model, dataset, GNNMG_PART_TEST, &metrics, -1));
+    EXPECT_OK(gnnmg_model_evaluate(model, dataset, GNNMG_PART_TEST, 0, &metrics, nullptr, -1));
     return metrics;
   }
   template <typename T>
@@ -154,8 +154,8 @@ void expect_as_on_cpu(const std::function<void(Loop&)>& change, gnnmg_architectu
   EXPECT_EQ(there.count, here.count);
   EXPECT_NEAR(there.loss, here.loss, 10 * tolerance);
   Tensor rows[2];
-  ASSERT_OK(gnnmg_model_embed(gpu->model, gpu->dataset, 0, rows[0].out(), -1));
-  ASSERT_OK(gnnmg_model_embed(cpu->model, cpu->dataset, 0, rows[1].out(), -1));
+  ASSERT_OK(gnnmg_model_embed(gpu->model, gpu->dataset, 0, nullptr, rows[0].out(), -1));
+  ASSERT_OK(gnnmg_model_embed(cpu->model, cpu->dataset, 0, nullptr, rows[1].out(), -1));
   expect_close(values<T>(rows[0]), values<T>(rows[1]), 10 * tolerance);
 }
 

@@ -35,7 +35,7 @@ class Function:
 
 
 def read_header(path):
-    text = open(path, encoding="utf-8").read()
+    text = open(path, encoding="utf-8").read().replace("\nGNNMG_STATUS ", "\nGNNMG_API gnnmg_status ")
     handles = re.findall(r"^typedef struct (gnnmg_\w+) \1;", text, re.M)
     structs = re.findall(r"^\} (gnnmg_\w+);", text, re.M)
     callbacks = re.findall(r"^typedef \w+ \(\*(gnnmg_\w+)\)", text, re.M)
@@ -69,6 +69,8 @@ SPECIAL = {
     ("gnnmg_model_add_norm", "norm"): "GNNMG_NORM_BATCH",
     ("gnnmg_setting_get_info", "subject"): '"model"',
     ("gnnmg_predictor_run", "out"): "nullptr",
+    ("gnnmg_model_embed", "path"): "nullptr",
+    ("gnnmg_trainer_embed", "path"): "nullptr",
     ("gnnmg_comm_all_gather", "outputs"): "world.tensor_list",
     ("gnnmg_comm_all_to_all", "inputs"): "world.tensor_list",
     ("gnnmg_comm_all_to_all", "outputs"): "world.tensor_list",
@@ -91,7 +93,7 @@ SUBJECTS = {
 
 
 def subject_of(name):
-    if re.search(r"_(save|load)(_optimizer)?$", name):
+    if re.search(r"_(save|load)$", name):
         return "model_file"
     return SUBJECTS.get(name, name.split("_")[1])
 

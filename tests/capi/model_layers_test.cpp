@@ -45,13 +45,13 @@ TEST(ModelLayersTest, AreTrainedAndExchanged) {
   EXPECT_EQ(facts.num_parameters, 0) << "they come with the first use";
 
   auto before = info<gnnmg_metrics>(), after = info<gnnmg_metrics>();
-  ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TRAIN, &before, -1));
+  ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TRAIN, 0, &before, nullptr, -1));
   ASSERT_OK(gnnmg_model_get_info(model, &facts));
   EXPECT_EQ(facts.num_parameters, 8 * 8 * 2 + 8 + 16 + 8 * 6 + 6 + 6 * 3 + 3);
   EXPECT_FAILS(gnnmg_model_add_dropout(model, 0.5), GNNMG_ERR_BUSY, "used already");
   const Trainer trainer = world.make_trainer(model, sampler);
   ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
-  ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TRAIN, &after, -1));
+  ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TRAIN, 0, &after, nullptr, -1));
   EXPECT_LT(after.loss, before.loss);
 
   for (const char* name : {"m.pth", "m.safetensors"}) {
@@ -61,8 +61,8 @@ TEST(ModelLayersTest, AreTrainedAndExchanged) {
     ASSERT_OK(gnnmg_model_load(other, folder.file(name).c_str(), nullptr, -1));
     EXPECT_EQ(weights(other), weights(model));
     Tensor rows, same;
-    ASSERT_OK(gnnmg_model_embed(model, world.dataset, 0, rows.out(), -1));
-    ASSERT_OK(gnnmg_model_embed(other, world.dataset, 0, same.out(), -1));
+    ASSERT_OK(gnnmg_model_embed(model, world.dataset, 0, nullptr, rows.out(), -1));
+    ASSERT_OK(gnnmg_model_embed(other, world.dataset, 0, nullptr, same.out(), -1));
     EXPECT_EQ(values<float>(rows), values<float>(same));
   }
   const char* file = "other_framework=1";
@@ -106,7 +106,7 @@ TEST(ModelLayersTest, NormsHaveSettings) {
 
   const auto rows = [&](gnnmg_model* model) {
     Tensor tensor;
-    EXPECT_OK(gnnmg_model_embed(model, world.dataset, 0, tensor.out(), -1));
+    EXPECT_OK(gnnmg_model_embed(model, world.dataset, 0, nullptr, tensor.out(), -1));
     return values<float>(tensor);
   };
   const std::vector<float> plain = rows(stack(GNNMG_NORM_LAYER, nullptr, "norm"));
@@ -162,14 +162,14 @@ TEST(ModelLayersTest, WhatDoesNotFitIsRefusedAndLeavesTheModelAsItWas) {
                  text);
   };
   refuse_norm(GNNMG_NORM_BATCH, "scale=2",
-              "layer 1, norm 'n': norm settings: scale is an option of the pair norms");
+              "layer 1, norm 'n': norm settings: scale=2 has an effect only with norm=pair");
   refuse_norm(GNNMG_NORM_PAIR, "scale=-2", "scale is -2, expected");
   refuse_norm(GNNMG_NORM_LAYER, "epsilon=-1", "settings: epsilon=-1, expected a number, above 0");
   refuse_norm(GNNMG_NORM_LAYER, "epsilon=nan", "settings: epsilon=nan");
   refuse_norm(GNNMG_NORM_BATCH, "momentum=1.5", "momentum is 1.5");
-  refuse_norm(GNNMG_NORM_LAYER, "momentum=0.5", "an option of batch norm");
+  refuse_norm(GNNMG_NORM_LAYER, "momentum=0.5", "momentum=0.5 has an effect only with norm=batch");
   refuse_norm(GNNMG_NORM_GRAPH, "affine=off",
-              "affine is an option of batch, layer and instance norms");
+              "affine=off has an effect only with norm=batch, layer");
   refuse_norm(GNNMG_NORM_BATCH, "affine=3", "settings: affine=3");
   EXPECT_FAILS(gnnmg_model_add_norm(model, nullptr, GNNMG_NORM_BATCH, nullptr),
                GNNMG_ERR_INVALID_ARGUMENT, "its name is ''");

@@ -70,7 +70,7 @@ struct OpenWorld {
   }
   std::vector<char> results(const gnnmg_model* model) const {
     Tensor rows;
-    EXPECT_OK(gnnmg_model_embed(const_cast<gnnmg_model*>(model), data, 0, rows.out(), -1));
+    EXPECT_OK(gnnmg_model_embed(const_cast<gnnmg_model*>(model), data, 0, nullptr, rows.out(), -1));
     auto facts = info<gnnmg_tensor_info>();
     EXPECT_OK(gnnmg_tensor_get_info(rows, &facts));
     const auto* bytes = static_cast<const char*>(facts.data);
@@ -176,7 +176,7 @@ std::vector<Model> all_models(const OpenWorld& world, const Changes& changes) {
 
 // The caller's own layers.
 Model stack(const OpenWorld& world) {
-  ModelConfig config = world.layers;
+  ModelConfig config;
   config.architecture = GNNMG_ARCHITECTURE_LAYERS;
   Model model;
   EXPECT_OK(world.create(config, model));

@@ -55,7 +55,7 @@ TEST(ModelOptionsTest, ResultsMayBeAsWideAsHiddenRows) {
     ASSERT_OK(gnnmg_model_get_info(model, &facts));
     EXPECT_EQ(facts.output_dim, 8);
     Tensor rows;
-    ASSERT_OK(gnnmg_model_embed(model, world.data, 0, rows.out(), -1));
+    ASSERT_OK(gnnmg_model_embed(model, world.data, 0, nullptr, rows.out(), -1));
     EXPECT_EQ(shape_of(rows), (std::vector<int64_t>{kSeats, 8}));
   }
   // The model does not read the classes of the data set.
@@ -87,8 +87,17 @@ TEST(ModelOptionsTest, WrongValuesAreNamed) {
   refused("scalers=-1", "settings: scalers=-1");
   refused("norm_momentum=nan", "settings: norm_momentum=nan");
   refused("output_heads=-1", "output_heads");
-  refused("norm_epsilon=1e-3", "norm_epsilon is an option of norms");
+  refused("norm_epsilon=1e-3", "norm_epsilon=0.001 has an effect only with a norm");
   refused("loop_fill=max", "loop_fill");
+}
+
+TEST(ModelOptionsTest, AModelThatNoMemoryHoldsIsNamed) {
+  Nodes world;
+  Model none;
+  EXPECT_FAILS(gnnmg_model_create(world.context, world.data, nullptr,
+                                  "hidden_dim=16777216 num_layers=3", none.out()),
+               GNNMG_ERR_NO_MEMORY, "parameters of the model");
+  EXPECT_EQ(std::string(gnnmg_last_error()).find("alloc"), std::string::npos);
 }
 
 // Errors name the constants of an enumeration, for unknown values and for unsuitable ones.
@@ -112,19 +121,19 @@ TEST(ModelOptionsTest, ConstantsAreNamed) {
   refused([](C& c) { c.framework = 2; }, range("FRAMEWORK_PYG (0)", "FRAMEWORK_DGL (1)"));
   refused([](C& c) { c.dtype = 5; }, range("DTYPE_F32 (0)", "DTYPE_F64 (1)"));
   refused([](C& c) { c.aggregation = GNNMG_AGGREGATION_POOL; },
-          "aggregation is GNNMG_AGGREGATION_POOL, and PyG's GraphSAGE has");
+          "aggregation is pool, and PyG's GraphSAGE has");
   refused(
       [](C& c) {
         c.architecture = GNNMG_ARCHITECTURE_GIN;
         c.aggregation = GNNMG_AGGREGATION_LSTM;
       },
-      "aggregation is GNNMG_AGGREGATION_LSTM, and GIN has");
+      "aggregation is lstm, and GIN has");
   refused(
       [](C& c) {
         c.architecture = GNNMG_ARCHITECTURE_TRANSFORMER;
         c.framework = GNNMG_FRAMEWORK_DGL;
       },
-      "framework is GNNMG_FRAMEWORK_DGL, which the graph transformer is not made for");
+      "framework is dgl, which the graph transformer is not made for");
   Dataset none;
   EXPECT_FAILS(gnnmg_dataset_create(world.graph, "x", "y", 7, 0, none.out()),
                GNNMG_ERR_INVALID_ARGUMENT, range("TASK_NONE (0)", "TASK_REGRESSION (3)"));
@@ -191,12 +200,15 @@ TEST(ModelOptionsTest, WeightDecayOfTheFirstLayers) {
         gnnmg_trainer_create(model, world.data, sampler, nullptr, nullptr, settings, none.out()),
         GNNMG_ERR_INVALID_ARGUMENT, part);
   };
-  refused("weight_decay_layers=3", "weight_decay_layers is 3, and the model has 2 convolutions");
+  refused("weight_decay=0.1 weight_decay_layers=3",
+          "weight_decay_layers is 3, and the model has 2 convolutions");
   refused("weight_decay_layers=-1", "weight_decay_layers");
   Optimizer optimizer;
-  EXPECT_FAILS(gnnmg_optimizer_create(model, "weight_decay_layers=3", optimizer.out()),
-               GNNMG_ERR_INVALID_ARGUMENT, "weight_decay_layers is 3");
-  EXPECT_OK(gnnmg_optimizer_create(model, "weight_decay_layers=1", optimizer.out()));
+  EXPECT_FAILS(
+      gnnmg_optimizer_create(model, "weight_decay=0.1 weight_decay_layers=3", optimizer.out()),
+      GNNMG_ERR_INVALID_ARGUMENT, "weight_decay_layers is 3");
+  EXPECT_OK(
+      gnnmg_optimizer_create(model, "weight_decay=0.1 weight_decay_layers=1", optimizer.out()));
 }
 
 }  // namespace

@@ -402,7 +402,8 @@ TEST(ModelTest, EmbedEqualsForwardWithAllNeighbours) {
   const Batch batch = full_batch(world, sampler, all);
   Tensor logits, rows;
   ASSERT_OK(gnnmg_model_forward(model, batch, 0, logits.out()));
-  ASSERT_EQ(until_done([&] { return gnnmg_model_embed(model, world.dataset, 0, rows.out(), 1); }),
+  ASSERT_EQ(until_done(
+                [&] { return gnnmg_model_embed(model, world.dataset, 0, nullptr, rows.out(), 1); }),
             GNNMG_OK)
       << gnnmg_last_error();
   EXPECT_EQ(shape_of(rows), (std::vector<int64_t>{120, 3}));
@@ -437,10 +438,11 @@ TEST(ModelTest, EveryArchitectureTrainsAndIsExchanged) {
     ASSERT_OK(gnnmg_model_get_info(model, &facts));
     EXPECT_EQ(facts.architecture, architecture);
     auto before = info<gnnmg_metrics>(), after = info<gnnmg_metrics>();
-    ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TRAIN, &before, -1));
+    ASSERT_OK(
+        gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TRAIN, 0, &before, nullptr, -1));
     const Trainer trainer = world.make_trainer(model, sampler);
     ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
-    ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TRAIN, &after, -1));
+    ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TRAIN, 0, &after, nullptr, -1));
     EXPECT_LT(after.loss, before.loss);
 
     const std::string path = folder.file("m.pth");
@@ -454,7 +456,7 @@ TEST(ModelTest, EveryArchitectureTrainsAndIsExchanged) {
     const Batch batch = full_batch(world, sampler, {3, 77, 149});
     Tensor logits, rows;
     ASSERT_OK(gnnmg_model_forward(model, batch, 0, logits.out()));
-    ASSERT_OK(gnnmg_model_embed(model, world.dataset, 0, rows.out(), -1));
+    ASSERT_OK(gnnmg_model_embed(model, world.dataset, 0, nullptr, rows.out(), -1));
     const auto a = values<float>(logits), b = values<float>(rows);
     const int64_t seeds[] = {3, 77, 149};
     for (size_t i = 0; i < a.size(); ++i)
@@ -475,9 +477,9 @@ TEST(ModelTest, EmbedToAFileWritesTheSameRows) {
   const TempDir folder;
   const std::string path = folder.write("rows.npy", "an older file");
   Tensor rows;
-  ASSERT_OK(gnnmg_model_embed(model, world.dataset, 0, rows.out(), -1));
+  ASSERT_OK(gnnmg_model_embed(model, world.dataset, 0, nullptr, rows.out(), -1));
   EXPECT_OK(until_done(
-      [&] { return gnnmg_model_embed_to_file(model, world.dataset, 0, path.c_str(), 1); }));
+      [&] { return gnnmg_model_embed(model, world.dataset, 0, path.c_str(), nullptr, 1); }));
   EXPECT_EQ(folder.list(), std::vector<std::string>{"rows.npy"});
   const std::string file = slurp(path);
   const auto expected = values<double>(rows);
@@ -494,14 +496,14 @@ TEST(ModelTest, EmbedToAFileLeavesNothingBehindWhenItFails) {
   World world(60000);
   const Model model = world.make_model();
   const TempDir folder;
-  EXPECT_EQ(gnnmg_model_embed_to_file(model, world.dataset, 0,
-                                      folder.file("missing/rows.npy").c_str(), -1),
+  EXPECT_EQ(gnnmg_model_embed(model, world.dataset, 0, folder.file("missing/rows.npy").c_str(),
+                              nullptr, -1),
             GNNMG_ERR_NOT_FOUND);
   const std::string file = folder.file("rows.npy");
   EXPECT_EQ(begun_and_cancelled(
                 [&](int64_t timeout_ms) {
-                  return gnnmg_model_embed_to_file(model, world.dataset, 0, file.c_str(),
-                                                   timeout_ms);
+                  return gnnmg_model_embed(model, world.dataset, 0, file.c_str(), nullptr,
+                                           timeout_ms);
                 },
                 [&] {
                   gnnmg_context_cancel(world.context);
@@ -516,13 +518,14 @@ TEST(ModelTest, CancellingTheContextEndsWhatItsModelsDo) {
   const Model model = world.make_model();
   Tensor rows;
   const auto embed = [&](int64_t timeout_ms) {
-    return gnnmg_model_embed(model, world.dataset, 0, rows.out(), timeout_ms);
+    return gnnmg_model_embed(model, world.dataset, 0, nullptr, rows.out(), timeout_ms);
   };
   const auto cancel = [&] { gnnmg_context_cancel(world.context); };
   EXPECT_EQ(begun_and_cancelled(embed, cancel), GNNMG_ERR_CANCELLED);
   auto metrics = info<gnnmg_metrics>();
   const auto evaluate = [&](int64_t timeout_ms) {
-    return gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &metrics, timeout_ms);
+    return gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, 0, &metrics, nullptr,
+                                timeout_ms);
   };
   EXPECT_EQ(begun_and_cancelled(evaluate, cancel), GNNMG_ERR_CANCELLED);
   EXPECT_OK(evaluate(-1));  // later calls are not affected
@@ -534,13 +537,14 @@ TEST(ModelTest, EvaluationCountsWhatTheModelSays) {
   const Model model = world.make_model();
   auto metrics = info<gnnmg_metrics>();
   ASSERT_EQ(until_done([&] {
-              return gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &metrics, 1);
+              return gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, 0, &metrics,
+                                          nullptr, 1);
             }),
             GNNMG_OK)
       << gnnmg_last_error();
   EXPECT_EQ(metrics.task, GNNMG_TASK_MULTICLASS);
   Tensor rows, y, ids;
-  ASSERT_OK(gnnmg_model_embed(model, world.dataset, 0, rows.out(), -1));
+  ASSERT_OK(gnnmg_model_embed(model, world.dataset, 0, nullptr, rows.out(), -1));
   ASSERT_OK(gnnmg_graph_export_node_tensor(world.graph, 0, "y", y.out()));
   ASSERT_OK(gnnmg_dataset_export_split(world.dataset, GNNMG_PART_TEST, ids.out()));
   const auto scores = values<float>(rows);
@@ -562,18 +566,23 @@ TEST(ModelTest, ACallThatIsPendingHoldsTheModel) {
   const TempDir folder;
   Tensor rows;
   // On a loaded machine the call may finish at once, and is repeated.
-  EXPECT_TRUE(eventually(
-      [&] { return gnnmg_model_embed(model, world.dataset, 0, rows.out(), 0) == GNNMG_PENDING; }));
+  EXPECT_TRUE(eventually([&] {
+    return gnnmg_model_embed(model, world.dataset, 0, nullptr, rows.out(), 0) == GNNMG_PENDING;
+  }));
   EXPECT_EQ(rows.get(), nullptr);
   auto facts = info<gnnmg_model_info>();
-  EXPECT_EQ(gnnmg_model_get_info(model, &facts), GNNMG_ERR_BUSY);
+  EXPECT_FAILS(gnnmg_model_get_info(model, &facts), GNNMG_ERR_BUSY,
+               "argument 'model': gnnmg_model_embed() returned GNNMG_PENDING and holds this model; "
+               "repeat it with equal arguments until it has ended, or end it with "
+               "gnnmg_context_cancel() and repeat it once");
   EXPECT_EQ(gnnmg_model_save(model, folder.file("busy.safetensors").c_str(), nullptr, -1),
             GNNMG_ERR_BUSY);
   EXPECT_TRUE(folder.list().empty());
   auto metrics = info<gnnmg_metrics>();
-  EXPECT_EQ(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &metrics, -1),
+  EXPECT_EQ(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, 0, &metrics, nullptr, -1),
             GNNMG_ERR_BUSY);
-  EXPECT_OK(until_done([&] { return gnnmg_model_embed(model, world.dataset, 0, rows.out(), 1); }));
+  EXPECT_OK(until_done(
+      [&] { return gnnmg_model_embed(model, world.dataset, 0, nullptr, rows.out(), 1); }));
   EXPECT_OK(gnnmg_model_get_info(model, &facts));
 }
 

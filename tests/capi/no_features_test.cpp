@@ -72,7 +72,7 @@ TEST(NoFeaturesTest, TrainAlikeOnAnyNumberOfRanksAndAreKept) {
                                      training.text(), trainer.out()));
       ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
       auto after = info<gnnmg_metrics>();
-      ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &after, -1));
+      ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &after, nullptr, -1));
       EXPECT_GT(after.accuracy, 0.8);
       const std::vector<double> found = weights_of(model);
       if (ranks == 1) first = found;
@@ -87,14 +87,14 @@ TEST(NoFeaturesTest, TrainAlikeOnAnyNumberOfRanksAndAreKept) {
     ASSERT_OK(gnnmg_model_load(copy, path.c_str(), nullptr, -1));
     EXPECT_EQ(weights_of(copy), weights_of(trained));
     Tensor rows;
-    ASSERT_OK(gnnmg_model_embed(copy, world.data, 0, rows.out(), -1));
+    ASSERT_OK(gnnmg_model_embed(copy, world.data, 0, nullptr, rows.out(), -1));
     EXPECT_EQ(shape_of(rows), (std::vector<int64_t>{kEntities, 3}));
     // A table for another number of nodes is refused whole.
     const Model other = world.model(kind + " input_dim=" + std::to_string(kEntities - 1));
     EXPECT_FAILS(gnnmg_model_load(other, path.c_str(), nullptr, -1), GNNMG_ERR_MISMATCH,
                  "input_dim is 89, the file's is 90");
     auto metrics = info<gnnmg_metrics>();
-    EXPECT_FAILS(gnnmg_model_evaluate(other, world.data, GNNMG_PART_TEST, &metrics, -1),
+    EXPECT_FAILS(gnnmg_model_evaluate(other, world.data, GNNMG_PART_TEST, 0, &metrics, nullptr, -1),
                  GNNMG_ERR_INVALID_ARGUMENT, "has 90 nodes, the model has weights for 89");
     Trainer trainer;
     EXPECT_FAILS(gnnmg_trainer_create(other, world.data, world.sampler, nullptr, nullptr, nullptr,
@@ -158,7 +158,11 @@ TEST(NoFeaturesTest, LayersOfOnesOwn) {
   const Knowledge world;
   for (const std::string input : {"embedding", "nodes"}) {
     const bool nodes = input == "nodes";
-    const Model model = world.model("architecture=layers hidden_dim=5 input=" + input);
+    const std::string settings =
+        "architecture=layers dtype=f64 input=" + input + (nodes ? "" : " hidden_dim=5");
+    Model model;
+    ASSERT_OK(
+        gnnmg_model_create(world.context, world.data, nullptr, settings.c_str(), model.out()));
     if (nodes)
       EXPECT_FAILS(gnnmg_model_add_linear(model, "first", 4, 1), GNNMG_ERR_INVALID_ARGUMENT,
                    "expected a convolution of R-GCN's");
@@ -177,7 +181,7 @@ TEST(NoFeaturesTest, LayersOfOnesOwn) {
                                    training.text(), trainer.out()));
     ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
     auto after = info<gnnmg_metrics>();
-    ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &after, -1));
+    ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &after, nullptr, -1));
     EXPECT_GT(after.accuracy, 0.7);
     Tensor first;
     ASSERT_OK(

@@ -132,12 +132,13 @@ TEST(NoThreads, ResultsForAllNodes) {
         // The previous call's thread counts until it has ended.
         EXPECT_TRUE(eventually([&] {
           Tensor rows;
-          const gnnmg_status status = gnnmg_model_embed(model, world.dataset, 0, rows.out(), -1);
+          const gnnmg_status status =
+              gnnmg_model_embed(model, world.dataset, 0, nullptr, rows.out(), -1);
           return status == (count == 0 ? GNNMG_ERR_NO_MEMORY : GNNMG_OK);
         })) << gnnmg_last_error();
       auto metrics = info<gnnmg_metrics>();
       expect_ok_or_no_memory(
-          gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &metrics, -1));
+          gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, 0, &metrics, nullptr, -1));
     }));
 }
 

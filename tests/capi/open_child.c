@@ -22,7 +22,7 @@ static void write_results(gnnmg_context* context, const gnnmg_dataset* data, con
   gnnmg_model* model;
   CHECK(gnnmg_model_open(context, path, &model));
   gnnmg_tensor* rows;
-  CHECK(gnnmg_model_embed(model, data, 0, &rows, -1));
+  CHECK(gnnmg_model_embed(model, data, 0, NULL, &rows, -1));
   gnnmg_tensor_info info;
   memset(&info, 0, sizeof info);
   info.struct_size = sizeof info;

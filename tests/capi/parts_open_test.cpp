@@ -46,9 +46,9 @@ class PartsOpen : public testing::Test {
   static Results results_of(const Model& model, const Trainer& trainer) {
     EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
     auto metrics = info<gnnmg_metrics>();
-    EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+    EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, nullptr, -1));
     Tensor rows;
-    EXPECT_OK(gnnmg_trainer_embed(trainer, 0, rows.out(), -1));
+    EXPECT_OK(gnnmg_trainer_embed(trainer, 0, nullptr, rows.out(), -1));
     return {weights(model), values<float>(rows), metrics.loss};
   }
   // Results with all parts in one process.
@@ -300,8 +300,9 @@ TEST_F(PartsOpen, WhatNeedsTheWholeGraphIsRefused) {
                                     world.training.text(), trainer.out()),
                GNNMG_ERR_UNSUPPORTED, "evaluation=sampled");
   auto metrics = info<gnnmg_metrics>();
-  EXPECT_FAILS(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &metrics, -1),
-               GNNMG_ERR_UNSUPPORTED, "evaluation=sampled");
+  EXPECT_FAILS(
+      gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, 0, &metrics, nullptr, -1),
+      GNNMG_ERR_UNSUPPORTED, "evaluation=sampled");
 }
 
 // Draws the built-in sampler's edges, so it trains to the same weights.

@@ -89,8 +89,7 @@ TEST(PartsTest, FactsAndBook) {
   EXPECT_EQ(cut, all.cut_edges);
   EXPECT_FAILS(gnnmg_dataset_get_parts_info(world.dataset, &all), GNNMG_ERR_NOT_FOUND,
                "was not opened from a folder of parts");
-  EXPECT_FAILS(gnnmg_dataset_get_part_info(opened, -1, 0, &part), GNNMG_ERR_INVALID_ARGUMENT,
-               "part");
+  EXPECT_FAILS(gnnmg_dataset_get_part_info(opened, -1, 0, &part), GNNMG_ERR_NOT_FOUND, "part");
 }
 
 TEST(PartsTest, AGivenAssignment) {

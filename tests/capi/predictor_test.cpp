@@ -38,7 +38,7 @@ std::vector<float> forward(gnnmg_model* model, const gnnmg_sampler* sampler,
 std::vector<float> embedded(gnnmg_model* model, const gnnmg_dataset* data,
                             const std::vector<int64_t>& ids) {
   Tensor tensor;
-  EXPECT_OK(gnnmg_model_embed(model, data, 0, tensor.out(), -1));
+  EXPECT_OK(gnnmg_model_embed(model, data, 0, nullptr, tensor.out(), -1));
   const std::vector<float> all = values<float>(tensor);
   const int64_t cols = shape_of(tensor)[1];
   std::vector<float> rows;
@@ -237,6 +237,7 @@ TEST(PredictorTest, EmbeddingsAreWhatTheLastLayerReads) {
 
 TEST(PredictorTest, EmbeddingsOfLayersOfOnesOwn) {
   World world;
+  world.layers = ModelConfig();
   world.layers.architecture = GNNMG_ARCHITECTURE_LAYERS;
   const Model model = world.make_model();
   ASSERT_OK(gnnmg_model_add_conv(model, "conv1", nullptr, "output_dim=5"));

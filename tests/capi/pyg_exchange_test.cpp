@@ -145,7 +145,7 @@ class PygExchangeTest : public testing::Test {
     const char* form = form_of(c);
     ASSERT_OK(gnnmg_model_save(model, file(c, "ours.pth").c_str(), form, -1));
     ASSERT_OK(gnnmg_optimizer_save(optimizer, file(c, "ours_optimizer.pth").c_str(), form, -1));
-    ASSERT_OK(gnnmg_model_embed_to_file(model, dataset_, 0, file(c, "ours.npy").c_str(), -1));
+    ASSERT_OK(gnnmg_model_embed(model, dataset_, 0, file(c, "ours.npy").c_str(), nullptr, -1));
     step(model, optimizer);
     ASSERT_OK(gnnmg_model_save(model, file(c, "ours_after.pth").c_str(), form, -1));
   }
@@ -192,7 +192,7 @@ class PygExchangeTest : public testing::Test {
           gnnmg_optimizer_load(optimizer, file(c, "theirs_optimizer.pth").c_str(), nullptr, -1));
     }
     Tensor rows;
-    ASSERT_OK(gnnmg_model_embed(model, dataset_, 0, rows.out(), -1));
+    ASSERT_OK(gnnmg_model_embed(model, dataset_, 0, nullptr, rows.out(), -1));
     expect_close(numbers(rows), raw_numbers(file(c, "theirs.raw"), c.dtype()), c.dtype(), "logits");
     step(model, optimizer);
     ASSERT_OK(gnnmg_model_load(expected, file(c, "theirs_after.pth").c_str(), nullptr, -1));

@@ -162,7 +162,7 @@ class PygStacks : public testing::Test {
     const Model model = make(spec), expected = make(spec);
     ASSERT_OK(gnnmg_model_load(model, file("pth").c_str(), nullptr, -1));
     Tensor rows;
-    ASSERT_OK(gnnmg_model_embed(model, dataset_, 0, rows.out(), -1));
+    ASSERT_OK(gnnmg_model_embed(model, dataset_, 0, nullptr, rows.out(), -1));
     expect_close(values<double>(rows), raw<double>(file("logits")), "logits");
 
     Optimizer optimizer;

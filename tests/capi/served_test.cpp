@@ -61,7 +61,7 @@ class ServedTest : public testing::Test {
     const Trainer trainer = world.make_trainer(model, sampler);
     EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
     auto metrics = info<gnnmg_metrics>();  // exact
-    EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+    EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, nullptr, -1));
     std::vector<float> results = weights(model);
     results.push_back(static_cast<float>(metrics.loss));
     return results;

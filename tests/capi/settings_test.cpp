@@ -328,8 +328,19 @@ TEST_F(Settings, UnknownSubjects) {
                "did you mean 'model'?");
   EXPECT_FAILS(gnnmg_setting_get_info("", 0, &facts), GNNMG_ERR_INVALID_ARGUMENT, "'subject'");
   EXPECT_FAILS(gnnmg_setting_get_info(nullptr, 0, &facts), GNNMG_ERR_INVALID_ARGUMENT, "'subject'");
-  EXPECT_FAILS(gnnmg_setting_get_info("model", -1, &facts), GNNMG_ERR_INVALID_ARGUMENT, "index");
+  EXPECT_FAILS(gnnmg_setting_get_info("model", -1, &facts), GNNMG_ERR_NOT_FOUND, "index");
   EXPECT_FAILS(gnnmg_setting_get_info("model", 0, nullptr), GNNMG_ERR_INVALID_ARGUMENT, "'info'");
+}
+
+TEST_F(Settings, WrongWordsOfAChoiceGetAHint) {
+  const Model model = world_.make_model();
+  refused("model", "norm=bacth", "expected one of none, batch, ");
+  refused("model", "norm=bacth", "; did you mean 'batch'?");
+  refused("optimizer", "optimizer=AdamV", "; did you mean 'adam' or 'adamw'?");
+  refused("loader", "plan=paths", "; did you mean 'parts'?");
+  refused("model", "architecture=pna reductions=mean,mxa", "; did you mean 'max'?");
+  call("model", "norm=nothing_like_it");
+  EXPECT_EQ(std::string(gnnmg_last_error()).find("did you mean"), std::string::npos);
 }
 
 TEST_F(Settings, DefaultsByNameChangeNothing) {
@@ -493,7 +504,10 @@ TEST_F(Settings, WithoutEffect) {
   for (const std::string subject : {"optimizer", "trainer"}) {
     without_effect(subject, "momentum=0.5", "with optimizer=sgd or rmsprop");
     without_effect(subject, "nesterov=1", "with optimizer=sgd");
-    without_effect(subject, "dampening=0.5", "with optimizer=sgd");
+    without_effect(subject, "dampening=0.5", "with optimizer=sgd and momentum above 0");
+    without_effect(subject, "optimizer=sgd dampening=0.5",
+                   "with optimizer=sgd and momentum above 0");
+    without_effect(subject, "weight_decay_layers=1", "with weight_decay above 0");
     without_effect(subject, "alpha=0.5", "with optimizer=rmsprop");
     without_effect(subject, "centered=1", "with optimizer=rmsprop");
     without_effect(subject, "optimizer=sgd beta1=0.5", "with optimizer=adam or adamw");
@@ -507,6 +521,24 @@ TEST_F(Settings, WithoutEffect) {
   without_effect("trainer", "schedule_step_epochs=5", "with schedule=step");
   without_effect("trainer", "schedule_minimum=0.5", "with schedule=cosine, step or plateau");
   without_effect("trainer", "schedule=step schedule_patience=3", "with schedule=plateau");
+  without_effect("trainer", "loss=focal label_smoothing=0.1", "with loss=cross_entropy");
+  without_effect("trainer", "average_decay=0.5", "with average=ema");
+  without_effect("trainer", "average=swa average_decay=0.5", "with average=ema");
+  without_effect("trainer", "average_from=1", "with average=ema or swa");
+  without_effect("trainer", "evaluate_every=0 best_by=loss", "with evaluate_every above 0");
+  without_effect("trainer", "loader_threads=0 prefetch=5", "with loader_threads above 0");
+  without_effect("loader", "num_threads=0 prefetch=5", "with num_threads above 0");
+  for (const char* word : {"graph_placement=host", "feature_placement=pinned", "feature_form=f16",
+                           "hotness=degree", "cache_bytes=4096", "gather_multiprocessors=2"}) {
+    without_effect("loader", word, "with device=cuda");
+    without_effect("trainer", std::string("device=cpu ") + word, "with device=auto or cuda");
+  }
+  without_effect("trainer", "device=cpu capture=off", "with device=auto or cuda");
+  without_effect("trainer", "device=cpu devices=0", "with device=auto or cuda");
+  for (const char* word : {"center_scale=2", "noise=2"})
+    without_effect("planted", std::string("num_features=0 ") + word, "with num_features above 0");
+  for (const char* word : {"zipf=2", "homophily=0.25", "label_noise=0.25"})
+    without_effect("log_normal", std::string("num_classes=0 ") + word, "with num_classes above 0");
   without_effect("split", "validation_per_class=3", "with train_per_class");
   for (const char* word : {"train_fraction=0.5", "validation_fraction=0.5", "numpy_legacy=1"})
     without_effect("split", std::string("train_per_class=2 ") + word, "without train_per_class");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gnnmg.h>
+#include <gnnmg_util.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -60,6 +61,12 @@ using Loader = Owned<gnnmg_loader, gnnmg_loader_free>;
 using Batch = Owned<gnnmg_batch, gnnmg_batch_free>;
 using Model = Owned<gnnmg_model, gnnmg_model_free>;
 using Optimizer = Owned<gnnmg_optimizer, gnnmg_optimizer_free>;
+// The optimizer of a trainer.
+inline Optimizer optimizer_of(const gnnmg_trainer* trainer) {
+  Optimizer optimizer;
+  EXPECT_OK(gnnmg_trainer_get_optimizer(trainer, optimizer.out()));
+  return optimizer;
+}
 using Comm = Owned<gnnmg_comm, gnnmg_comm_free>;
 using Trainer = Owned<gnnmg_trainer, gnnmg_trainer_free>;
 using Predictor = Owned<gnnmg_predictor, gnnmg_predictor_free>;

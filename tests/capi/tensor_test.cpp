@@ -306,9 +306,9 @@ TEST_F(ImportTest, WhatIsRefusedStaysTheCallers) {
   there.managed.dl_tensor.device = {2, 0};
   not_imported(there, GNNMG_ERR_UNSUPPORTED, "lies on GPU 0, expected main memory");
   Foreign rows(data, {2, 3});
-  not_imported(rows, GNNMG_ERR_INVALID_ARGUMENT, "2 rows, expected 3");
+  not_imported(rows, GNNMG_ERR_INVALID_ARGUMENT, "is [2, 3], expected 3 rows, the number of nodes");
   Foreign scalar(data, {});
-  not_imported(scalar, GNNMG_ERR_INVALID_ARGUMENT, "shape []");
+  not_imported(scalar, GNNMG_ERR_INVALID_ARGUMENT, "is [], expected 3 rows");
   EXPECT_EQ(there.deleted + rows.deleted + scalar.deleted, 3);
 }
 

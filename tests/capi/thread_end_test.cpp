@@ -112,9 +112,10 @@ TEST(ThreadEnd, NoFunctionIsCancelled) {
       begun = true;
       while (true) {
         auto metrics = info<gnnmg_metrics>();
-        EXPECT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, &metrics, -1));
+        EXPECT_OK(
+            gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, 0, &metrics, nullptr, -1));
         Tensor rows;
-        EXPECT_OK(gnnmg_model_embed(model, world.dataset, 0, rows.out(), -1));
+        EXPECT_OK(gnnmg_model_embed(model, world.dataset, 0, nullptr, rows.out(), -1));
         ++done;
         const Context context = [] {
           gnnmg_context* made = nullptr;
@@ -131,7 +132,8 @@ TEST(ThreadEnd, NoFunctionIsCancelled) {
     EXPECT_GE(done, 1);
   }
   Tensor rows;
-  EXPECT_OK(gnnmg_model_embed(model, world.dataset, 0, rows.out(), -1));  // no call holds it
+  EXPECT_OK(
+      gnnmg_model_embed(model, world.dataset, 0, nullptr, rows.out(), -1));  // no call holds it
 }
 
 TEST(ThreadEnd, TheStateOfCancellationIsGivenBack) {
@@ -317,8 +319,9 @@ TEST(ThreadEnd, LongjmpIsNamed) {
       EXPECT_FAILS(gnnmg_trainer_run(other.trainer, nullptr, nullptr, nullptr), GNNMG_ERR_CALLBACK,
                    "was left by longjmp()");
     auto metrics = info<gnnmg_metrics>();
-    EXPECT_FAILS(gnnmg_model_evaluate(other.model, other.dataset, GNNMG_PART_TEST, &metrics, -1),
-                 GNNMG_ERR_CALLBACK, "was left by longjmp()");
+    EXPECT_FAILS(
+        gnnmg_model_evaluate(other.model, other.dataset, GNNMG_PART_TEST, 0, &metrics, nullptr, -1),
+        GNNMG_ERR_CALLBACK, "was left by longjmp()");
     auto facts = info<gnnmg_context_info>();
     EXPECT_OK(gnnmg_context_get_info(other.context, &facts));  // needs no wait
   });

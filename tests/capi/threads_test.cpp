@@ -135,7 +135,7 @@ class Sweep {
         return note(gnnmg_optimizer_step(s.optimizer));
       case 18: {
         auto metrics = info<gnnmg_metrics>();
-        return note(gnnmg_model_evaluate(s.model, s.dataset, GNNMG_PART_TEST, &metrics,
+        return note(gnnmg_model_evaluate(s.model, s.dataset, GNNMG_PART_TEST, 0, &metrics, nullptr,
                                          static_cast<int64_t>(random_() % 2)));
       }
       case 19: {

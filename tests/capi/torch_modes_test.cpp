@@ -64,10 +64,10 @@ std::vector<float> all_results() {
     EXPECT_OK(gnnmg_trainer_load(trainer, saved.c_str(), -1));
     EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
     auto metrics = info<gnnmg_metrics>();
-    EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, -1));
+    EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &metrics, nullptr, -1));
     results.push_back(static_cast<float>(metrics.loss));
     Tensor rows;
-    EXPECT_OK(gnnmg_trainer_embed(trainer, 0, rows.out(), -1));
+    EXPECT_OK(gnnmg_trainer_embed(trainer, 0, nullptr, rows.out(), -1));
     note(rows);
   }
   EXPECT_OK(gnnmg_model_save(model, file.c_str(), nullptr, -1));

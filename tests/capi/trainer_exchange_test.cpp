@@ -98,7 +98,8 @@ class TrainerExchange : public testing::Test {
     const Trainer trainer = make_trainer(c, model, ranks);
     run(trainer);  // trains alone, and leaves no state
     ASSERT_OK(gnnmg_model_load(model, file(c, "theirs").c_str(), form, -1));
-    ASSERT_OK(gnnmg_trainer_load_optimizer(trainer, file(c, "theirs_optimizer").c_str(), form, -1));
+    ASSERT_OK(
+        gnnmg_optimizer_load(optimizer_of(trainer), file(c, "theirs_optimizer").c_str(), form, -1));
     run(trainer);
     expect_weights(c, model, "theirs_after");
   }
@@ -110,7 +111,8 @@ class TrainerExchange : public testing::Test {
     const Trainer trainer = make_trainer(c, model, 2);
     run(trainer);
     ASSERT_OK(gnnmg_model_save(model, file(c, "ours").c_str(), form, -1));
-    ASSERT_OK(gnnmg_trainer_save_optimizer(trainer, file(c, "ours_optimizer").c_str(), form, -1));
+    ASSERT_OK(
+        gnnmg_optimizer_save(optimizer_of(trainer), file(c, "ours_optimizer").c_str(), form, -1));
     run(trainer);
     ASSERT_OK(gnnmg_model_save(model, file(c, "ours_after").c_str(), form, -1));
   }

@@ -67,7 +67,7 @@ TEST_F(TrainerJob, TrainsAsOneProcessDoes) {
   const Trainer trainer = alone.make_trainer(model, sampler);
   ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
   auto expected = info<gnnmg_metrics>();
-  ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &expected, -1));
+  ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TEST, &expected, nullptr, -1));
 
   const TempDir dir;
   on_both([&](int32_t p, Process& own) {
@@ -82,7 +82,7 @@ TEST_F(TrainerJob, TrainsAsOneProcessDoes) {
         &epochs, nullptr));
     EXPECT_EQ(epochs, 3);
     auto found = info<gnnmg_metrics>();
-    ASSERT_OK(gnnmg_trainer_evaluate(own.trainer, GNNMG_PART_TEST, &found, -1));
+    ASSERT_OK(gnnmg_trainer_evaluate(own.trainer, GNNMG_PART_TEST, &found, nullptr, -1));
     EXPECT_EQ(found.count, expected.count);
     EXPECT_NEAR(found.loss, expected.loss, 1e-5);
     auto progress = info<gnnmg_progress_info>();
@@ -185,7 +185,7 @@ TEST_F(TrainerJob, AnOptimizersStateIsThatOfTheFirstProcess) {
   const Trainer trainer = alone.make_trainer(model, sampler);
   run(trainer);
   ASSERT_OK(gnnmg_model_save(model, weights.c_str(), nullptr, -1));
-  ASSERT_OK(gnnmg_trainer_save_optimizer(trainer, state.c_str(), nullptr, -1));
+  ASSERT_OK(gnnmg_optimizer_save(optimizer_of(trainer), state.c_str(), nullptr, -1));
   run(trainer);
   const std::vector<double> expected = all_weights(model);
 
@@ -200,11 +200,13 @@ TEST_F(TrainerJob, AnOptimizersStateIsThatOfTheFirstProcess) {
     }
     const std::string path = p == 0 ? state : dir.file("nowhere.pth");
     int pending = 0;
-    EXPECT_EQ(
-        until_done(
-            [&] { return gnnmg_trainer_load_optimizer(own.trainer, path.c_str(), nullptr, 1); },
-            &pending),
-        GNNMG_OK)
+    EXPECT_EQ(until_done(
+                  [&] {
+                    return gnnmg_optimizer_load(optimizer_of(own.trainer), path.c_str(), nullptr,
+                                                1);
+                  },
+                  &pending),
+              GNNMG_OK)
         << gnnmg_last_error();
     run(own.trainer);
     const std::vector<double> found = all_weights(own.model);
@@ -212,10 +214,10 @@ TEST_F(TrainerJob, AnOptimizersStateIsThatOfTheFirstProcess) {
     for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-9);
 
     const std::string copy = dir.file(p == 0 ? "copy.pth" : "other.pth");
-    EXPECT_OK(gnnmg_trainer_save_optimizer(own.trainer, copy.c_str(), nullptr, -1));
+    EXPECT_OK(gnnmg_optimizer_save(optimizer_of(own.trainer), copy.c_str(), nullptr, -1));
     // A file that the first process cannot read changes nothing in any process.
     const std::string missing = dir.file(p == 0 ? "missing.pth" : "optimizer.pth");
-    EXPECT_FAILS(gnnmg_trainer_load_optimizer(own.trainer, missing.c_str(), nullptr, -1),
+    EXPECT_FAILS(gnnmg_optimizer_load(optimizer_of(own.trainer), missing.c_str(), nullptr, -1),
                  GNNMG_ERR_NOT_FOUND, "missing.pth");
     run(own.trainer);
     EXPECT_OK(gnnmg_comm_shutdown(own.comm, -1));
@@ -246,17 +248,17 @@ TEST_F(TrainerJob, CallsThatDifferAreNamedOnBoth) {
     auto metrics = info<gnnmg_metrics>();
     const std::string file = dir.file("rows.npy");
     const auto evaluate = [&] {
-      return gnnmg_trainer_evaluate(own.trainer, GNNMG_PART_VALIDATION, &metrics, -1);
+      return gnnmg_trainer_evaluate(own.trainer, GNNMG_PART_VALIDATION, &metrics, nullptr, -1);
     };
     const auto run = [&] { return gnnmg_trainer_run(own.trainer, nullptr, nullptr, nullptr); };
     const auto embed = [&] {
       gnnmg_tensor* rows = nullptr;
-      const gnnmg_status status = gnnmg_trainer_embed(own.trainer, 0, &rows, -1);
+      const gnnmg_status status = gnnmg_trainer_embed(own.trainer, 0, nullptr, &rows, -1);
       gnnmg_tensor_free(rows);
       return status;
     };
     const auto embed_to_file = [&] {
-      return gnnmg_trainer_embed_to_file(own.trainer, 0, file.c_str(), -1);
+      return gnnmg_trainer_embed(own.trainer, 0, file.c_str(), nullptr, -1);
     };
     const auto step = [&] { return gnnmg_trainer_step(own.trainer, nullptr, -1); };
     using Call = std::function<gnnmg_status()>;

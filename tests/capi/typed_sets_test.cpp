@@ -71,13 +71,14 @@ TEST(TypedSetsTest, ModelsRefuseThem) {
                                         trainer.out()),
                    GNNMG_ERR_UNSUPPORTED, kRefusal);
       auto metrics = info<gnnmg_metrics>();
-      EXPECT_FAILS(gnnmg_model_evaluate(model, world.data, GNNMG_PART_TRAIN, &metrics, -1),
+      EXPECT_FAILS(
+          gnnmg_model_evaluate(model, world.data, GNNMG_PART_TRAIN, 0, &metrics, nullptr, -1),
+          GNNMG_ERR_UNSUPPORTED, kRefusal);
+      EXPECT_FAILS(gnnmg_model_embed(model, world.data, 0, nullptr, rows.out(), -1),
                    GNNMG_ERR_UNSUPPORTED, kRefusal);
-      EXPECT_FAILS(gnnmg_model_embed(model, world.data, 0, rows.out(), -1), GNNMG_ERR_UNSUPPORTED,
-                   kRefusal);
       const TempDir folder;
       EXPECT_FAILS(
-          gnnmg_model_embed_to_file(model, world.data, 0, folder.file("rows.npy").c_str(), -1),
+          gnnmg_model_embed(model, world.data, 0, folder.file("rows.npy").c_str(), nullptr, -1),
           GNNMG_ERR_UNSUPPORTED, kRefusal);
     }
 }
@@ -197,10 +198,10 @@ TEST(GraphsWithoutNodesTest, AreTrainedOnAndAnswered) {
                                      trainer.out()));
       ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
       auto metrics = info<gnnmg_metrics>();
-      ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &metrics, -1));
+      ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_PART_TRAIN, &metrics, nullptr, -1));
       EXPECT_EQ(metrics.count, 4) << "every graph has an answer";
       Tensor rows;
-      ASSERT_OK(gnnmg_model_embed(model, data, 0, rows.out(), -1));
+      ASSERT_OK(gnnmg_model_embed(model, data, 0, nullptr, rows.out(), -1));
       const std::vector<float> answers = values<float>(rows);
       ASSERT_EQ(answers.size(), 8u);
       EXPECT_EQ(answers[0], answers[6]) << "what has no nodes is all alike";

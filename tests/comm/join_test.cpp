@@ -347,10 +347,19 @@ TEST_F(Join, TokenFilesThatOthersCouldRead) {
   };
   EXPECT_EQ(comm::read_token(token_file(dir, "good", 'a')), std::string(32, 'a'));
   EXPECT_EQ(comm::read_token(token_file(dir, "read-only", 'a', 0400)), std::string(32, 'a'));
-  for (const mode_t mode : {0640, 0604, 0660, 0602}) {
+  for (const mode_t mode : {0604, 0660, 0602, 0610}) {
     const Outcome outcome = refused(token_file(dir, "open", 'a', mode));
     EXPECT_EQ(outcome.status, Status::kAuth);
     EXPECT_THAT(outcome.text, HasSubstr("expected mode 0600"));
+  }
+  // Files of root may be for a group, as those of Kubernetes' secrets with an fsGroup are.
+  for (const mode_t mode : {0640, 0440}) {
+    const std::string path = token_file(dir, mode == 0640 ? "group" : "group-read-only", 'a', mode);
+    const bool of_root = geteuid() == 0;
+    EXPECT_EQ(refused(path).status, of_root ? Status::kOk : Status::kAuth);
+    if (of_root && chown(path.c_str(), 65532, 65532) == 0) {
+      EXPECT_THAT(refused(path).text, HasSubstr("0640 is accepted only if root owns the file"));
+    }
   }
   const std::string small = dir.write("small", std::string(31, 'a'));
   chmod(small.c_str(), 0600);

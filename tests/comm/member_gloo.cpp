@@ -1,5 +1,6 @@
 // Members over Gloo.
 #include "comm/collective_checks.h"
+#include "comm/gloo/thread_group.h"
 #include "comm/member_engine.h"
 #include "comm/ranks.h"
 
@@ -15,7 +16,8 @@ std::shared_ptr<comm::ThreadGroup> make_group(const std::shared_ptr<comm::Proces
 }
 
 void warm_up() {
-  run_ranks(2, [](comm::Collectives& comm) { comm.barrier(within_ms(60'000)); });
+  run_ranks(comm::gloo::make_thread_group(2, comm::make_local_board()),
+            [](comm::Collectives& comm) { comm.barrier(within_ms(60'000)); });
 }
 
 void check_everything(comm::Collectives& comm) {

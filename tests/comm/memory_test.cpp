@@ -4,7 +4,6 @@
 
 #include "comm/jobs.h"
 #include "comm/join/control.h"
-#include "comm/single.h"
 #include "support/alloc_faults.h"
 
 namespace gnnmg::test {
@@ -99,7 +98,7 @@ TEST(CommMemory, ALossWithoutMemoryIsLearnedLater) {
 
 TEST(CommMemory, AnAbortOfOneRankNeedsNone) {
   for (int64_t n = 1;; ++n) {
-    const auto end = comm::make_single(std::make_shared<comm::GroupState>(1));
+    const auto end = comm::ThreadGroup::create(1)->connect(0, {});
     bool struck = false;
     {
       const AllocationFaults faults({.fail_at = n, .for_ever = true, .here = true});

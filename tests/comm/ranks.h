@@ -1,4 +1,4 @@
-// Runs a body on every rank of a new group of threads.
+// Runs a body on every rank of a group of threads.
 #pragma once
 
 #include <atomic>
@@ -57,12 +57,11 @@ inline Outcome attempt(const std::function<void()>& body) {
   return outcome;
 }
 
-inline std::vector<Outcome> run_ranks(int world_size,
+inline std::vector<Outcome> run_ranks(const std::shared_ptr<comm::ThreadGroup>& group,
                                       const std::function<void(comm::Collectives&)>& body) {
-  const auto group = comm::ThreadGroup::create(world_size);
-  std::vector<Outcome> outcomes(world_size);
+  std::vector<Outcome> outcomes(group->world_size());
   std::vector<std::thread> threads;
-  for (int r = 0; r < world_size; ++r)
+  for (int r = 0; r < group->world_size(); ++r)
     threads.emplace_back(
         [&, r] { outcomes[r] = attempt([&] { body(*group->connect(r, within_ms(60'000))); }); });
   for (std::thread& thread : threads) thread.join();

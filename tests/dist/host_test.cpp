@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "data/parts_manifest.h"
 #include "dist/frame.h"
 #include "dist/part_folder.h"
 #include "dist/parts_of.h"
@@ -106,7 +107,7 @@ class HostOfFolder : public testing::Test {
 TEST_F(HostOfFolder, GivesRowsOfItsPartsAlone) {
   const dist::Host host(folder(), {2, 0}, {});
   EXPECT_EQ(host.hello().parts, (std::vector<int32_t>{0, 2}));
-  const uint64_t stamp = dist::part_stamp(folder());
+  const uint64_t stamp = dist::stamp_of(data::parts::Manifest(folder()).sum());
   EXPECT_EQ(host.hello().stamp, stamp);
   for (int32_t part = 0; part < 4; ++part) {
     const dist::Server server(test::cut_part(*graph_, part_of_, std::min(part, 2)), stamp);

@@ -66,7 +66,8 @@ data::DatasetRef open_in_parts(const std::string& folder, const OpenInParts& con
   opening.own = [&](int32_t) { return config.own; };
   opening.cache = config.cache;
   opening.asking = config.asking;
-  opening.read_part = [&](int32_t part) { return dist::read_part(folder, part, {}); };
+  const dist::PartFolder parts(folder, {});
+  opening.read_part = [&](int32_t part) { return parts.read(part); };
   opening.open_channel = [&](const std::vector<int32_t>& others, uint64_t stamp) {
     auto channel = dist::make_part_channel(opening.read_part, others, stamp);
     return config.between ? config.between(std::move(channel)) : std::move(channel);

@@ -4,11 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "dist/parts_of.h"
 #include "dist/saved_parts.h"
 #include "sample/reference.h"
@@ -81,7 +83,7 @@ class PartFolder : public testing::Test {
   std::string folder() const { return dir_.file("parts"); }
   std::pair<Status, std::string> failure(int32_t part) {
     try {
-      dist::read_part(folder(), part, {});
+      dist::PartFolder(folder(), {}).read(part);
     } catch (const base::Error& error) {
       return {error.status(), error.what()};
     }
@@ -96,7 +98,7 @@ class PartFolder : public testing::Test {
 TEST_F(PartFolder, HasWhatTheWholeHas) {
   for (int32_t number = 0; number < kFolderParts; ++number) {
     const auto cut = test::cut_part(*graph_, part_of_, number);
-    const auto read = dist::read_part(folder(), number, {});
+    const auto read = dist::PartFolder(folder(), {}).read(number);
     EXPECT_EQ(read->num_nodes(), kFolderNodes);
     EXPECT_EQ(bytes_of(read->topology(0).indptr), bytes_of(cut->topology(0).indptr));
     EXPECT_EQ(bytes_of(read->topology(0).indices), bytes_of(cut->topology(0).indices));
@@ -110,7 +112,6 @@ TEST_F(PartFolder, HasWhatTheWholeHas) {
     ASSERT_EQ(read->num_edge_columns(), 2);
     for (int32_t column = 0; column < 2; ++column)
       EXPECT_EQ(bytes_of(read->edge_column(column)), bytes_of(cut->edge_column(column))) << column;
-    EXPECT_FALSE(read->column(0).dense().defined()) << "mapped";
     for (int64_t id = 0; id < kFolderNodes; ++id) {
       int64_t row;
       if (part_of_[id] == number)
@@ -129,7 +130,7 @@ TEST_F(PartFolder, WithoutEdgeIdsNoneAreInvented) {
   for (const int32_t num_parts : {1, kFolderParts}) {
     const std::string path = dir_.file(base::text("without-", num_parts));
     test::save_parts(*data, test::hashed_parts(kFolderNodes, num_parts, 3), num_parts, path, false);
-    const auto part = dist::read_part(path, 0, {});
+    const auto part = dist::PartFolder(path, {}).read(0);
     dist::Question question;
     question.draw.fanout = -1;
     question.edge_ids = true;
@@ -154,7 +155,7 @@ TEST_F(PartFolder, SaysWhatIsWrong) {
   EXPECT_THAT(failure(0), Pair(Status::kChecksum, HasSubstr("has 200 bytes")));
   base::CancelToken cancelled;
   cancelled.cancel();
-  EXPECT_EQ(test::status_of([&] { dist::read_part(folder(), 2, cancelled); }), Status::kCancelled);
+  EXPECT_EQ(test::status_of([&] { dist::PartFolder(folder(), cancelled); }), Status::kCancelled);
   std::filesystem::remove(folder() + "/manifest.json");
   EXPECT_THAT(failure(2), Pair(Status::kFormat, HasSubstr("not complete")));
 }
@@ -164,7 +165,7 @@ TEST_F(PartFolder, SaysWhatLiesThereInstead) {
   using testing::AllOf, testing::HasSubstr, testing::Pair;
   const auto failure = [](const std::string& folder) {
     try {
-      dist::read_part(folder, 0, {});
+      dist::PartFolder(folder, {}).read(0);
     } catch (const base::Error& error) {
       return std::pair<Status, std::string>(error.status(), error.what());
     }
@@ -191,10 +192,66 @@ TEST_F(PartFolder, SaysWhatLiesThereInstead) {
   EXPECT_THAT(failure(above), Pair(Status::kNotFound, HasSubstr("they lie in " + above)));
 }
 
+TEST_F(PartFolder, IsCancelledBetweenTwoParts) {
+  const base::CancelToken cancel;
+  const dist::PartFolder parts(folder(), cancel);
+  EXPECT_NE(parts.read(0), nullptr);
+  cancel.cancel();
+  EXPECT_EQ(test::status_of([&] { parts.read(1); }), Status::kCancelled);
+}
+
+// Columns of at most 64 KiB are in memory, others are read when their rows are asked for.
 TEST_F(PartFolder, ARowOfAFileThatShrinksIsAnError) {
-  const auto part = dist::read_part(folder(), 0, {});
-  std::filesystem::resize_file(folder() + "/part-0000/node-node-x.npy", 200);
-  EXPECT_EQ(test::status_of([&] { bytes_of(part->column(2)); }), Status::kIo);
+  const std::string large = dir_.file("large");
+  graph::GraphParts parts = graph_->parts();
+  parts.node_columns[0]["wide"] = Tensor::zeros(base::DType::kF32, {kFolderNodes, 300});
+  test::save_parts(*test::dataset_of(graph::Graph::create(std::move(parts)), "y"), part_of_,
+                   kFolderParts, large);
+  const auto part = dist::PartFolder(large, {}).read(0);
+  EXPECT_FALSE(part->column(2).dense().defined()) << "mapped";
+  for (const char* name : {"wide", "x"})
+    std::filesystem::resize_file(base::text(large, "/part-0000/node-node-", name, ".npy"), 200);
+  EXPECT_EQ(test::status_of([&] { bytes_of(part->column(2)); }), Status::kIo);  // wide
+  EXPECT_EQ(test::status_of([&] { bytes_of(part->column(3)); }), Status::kOk);  // x
+}
+
+std::atomic<int> lists_opened{0};
+int count_lists(const char* path, int flags, mode_t mode) {
+  lists_opened += std::string_view(path).ends_with("manifest.json");
+  return base::system_files().open(path, flags, mode);
+}
+
+// Without another look at the list of files for each part, and with no descriptor that a part
+// keeps.
+TEST(ManyParts, AreOpenedWithoutQuadraticWork) {
+  constexpr int32_t kParts = 600;
+  constexpr int64_t kNodes = 6'000;
+  const test::TempDir dir;
+  const auto graph = test::skewed_graph(kNodes, 600, 1);
+  std::vector<uint16_t> part_of(kNodes);
+  for (int64_t v = 0; v < kNodes; ++v) part_of[v] = static_cast<uint16_t>(v * 7 % kParts);
+  test::save_parts(*test::dataset_of(graph), part_of, kParts, dir.file("parts"));
+  const auto count = [](const char* path) {
+    return std::distance(std::filesystem::directory_iterator(path), {});
+  };
+  const auto before = count("/proc/self/fd");
+  base::FileTable counting = base::system_files();
+  counting.open = count_lists;
+  base::set_file_table(&counting);
+  const dist::PartFolder folder(dir.file("parts"), {});
+  std::vector<std::shared_ptr<const dist::Part>> parts;
+  for (const int32_t number : folder.found()) parts.push_back(folder.read(number));
+  ASSERT_EQ(parts.size(), static_cast<size_t>(kParts));
+  base::set_file_table(nullptr);
+  EXPECT_EQ(lists_opened, 1);
+  EXPECT_EQ(count("/proc/self/fd"), before);
+  for (const int64_t v : {int64_t{0}, int64_t{1'234}, kNodes - 1}) {
+    const dist::Part& part = *parts[part_of[v]];
+    int64_t row;
+    part.rows_of(std::vector<int64_t>{v}, &row);
+    const graph::Csc& csc = part.topology(0);
+    EXPECT_EQ(csc.in_degree(row), graph->csc().in_degree(v)) << v;
+  }
 }
 
 }  // namespace

@@ -101,6 +101,20 @@ TEST(KeptStore, KeepsWhatItHasReadWhenTheFileShrinks) {
   expect_io_error(*store, {20}, rows.path());
 }
 
+TEST(KeptStore, StoresOfOneTensorShareTheirRows) {
+  const RowsFile rows(3000);
+  const auto budget = std::make_shared<base::MemoryBudget>(int64_t{1} << 30);
+  const base::BudgetScope scope(budget);
+  auto one = feature::make_kept_store(rows.table());
+  const auto other = feature::make_kept_store(rows.table());
+  rows.check(*one, {1000});
+  EXPECT_EQ(budget->used(), 512 * kCols);
+  rows.cut(10);
+  one.reset();
+  rows.check(*other, {600, 1023});
+  EXPECT_EQ(budget->used(), 512 * kCols);
+}
+
 TEST(KeptStore, ReadsFromTheFileWhatItMayNotKeep) {
   const RowsFile rows(3000);
   int64_t asked = 0;
@@ -109,7 +123,7 @@ TEST(KeptStore, ReadsFromTheFileWhatItMayNotKeep) {
   rows.check(*refusing, mixed_ids(3000));
   EXPECT_EQ(asked, 1) << "a refusal is final";
 
-  const auto budget = std::make_shared<base::MemoryBudget>(120'000);
+  const auto budget = std::make_shared<base::MemoryBudget>(240'000);
   std::unique_ptr<feature::FeatureStore> limited;
   {
     const base::BudgetScope scope(budget);

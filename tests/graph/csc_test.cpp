@@ -146,6 +146,76 @@ TEST(FromCooErrors, ListsMustAgree) {
   EXPECT_EQ(status(wide, wide, 1, 1), Status::kOk);
 }
 
+// The sources of each target by the rules, one edge after the other.
+std::vector<Ids> ruled(const EdgeList& edges, int64_t num_nodes, const CscRules& rules) {
+  std::vector<Ids> rows(num_nodes);
+  for (size_t e = 0; e < edges.sources.size(); ++e) {
+    const int64_t source = edges.sources[e], target = edges.targets[e];
+    if (source != target || !rules.drop_loops) rows[target].push_back(source);
+    if (source != target && rules.reverses) rows[source].push_back(target);
+  }
+  for (Ids& row : rows) {
+    if (!rules.once) continue;
+    std::sort(row.begin(), row.end());
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+  }
+  return rows;
+}
+
+std::vector<Ids> rows_of(const Csc& csc) {
+  std::vector<Ids> rows;
+  for (const auto& row : adjacency_of(csc)) {
+    rows.emplace_back();
+    for (const auto& [source, id] : row) rows.back().push_back(source);
+  }
+  return rows;
+}
+
+TEST(FromLists, EdgesFollowTheRulesForEveryNumberOfThreads) {
+  // Many repeats; few; ascending targets; none at all.
+  std::vector<std::pair<int64_t, EdgeList>> lists = {{300, random_edges(300, 300, 600000, 1)},
+                                                     {70000, random_edges(70000, 70000, 600000, 2)},
+                                                     {90, random_edges(90, 90, 5000, 3)},
+                                                     {7, {}}};
+  std::sort(lists[2].second.targets.begin(), lists[2].second.targets.end());
+  for (const auto& [num_nodes, edges] : lists)
+    for (const CscRules& rules :
+         {CscRules{}, CscRules{.edge_ids = false}, CscRules{.edge_ids = false, .drop_loops = true},
+          CscRules{.edge_ids = false, .once = true},
+          CscRules{.edge_ids = false, .reverses = true, .once = true},
+          CscRules{.edge_ids = false, .drop_loops = true, .reverses = true, .once = true}}) {
+      const auto expected = ruled(edges, num_nodes, rules);
+      for (const int threads : {1, 2, 5}) {
+        ThreadPool pool(threads);
+        const Csc wide = csc_from_lists(tensor_of(edges.sources), tensor_of(edges.targets),
+                                        num_nodes, num_nodes, rules, pool);
+        EXPECT_EQ(rows_of(wide), expected) << num_nodes << " " << threads;
+        EXPECT_FALSE(wide.edge_ids.defined() && !rules.edge_ids);
+        const std::vector<int32_t> sources(edges.sources.begin(), edges.sources.end());
+        const std::vector<int32_t> targets(edges.targets.begin(), edges.targets.end());
+        EXPECT_TRUE(same_bytes(csc_from_lists(tensor_of(sources), tensor_of(targets), num_nodes,
+                                              num_nodes, rules, pool),
+                               wide));
+        if (rules.reverses && !rules.drop_loops) {
+          EXPECT_TRUE(
+              same_bytes(undirected(csc_of(edges, num_nodes, num_nodes, pool), pool), wide));
+        }
+        if (rules.edge_ids) {
+          EXPECT_TRUE(same_bytes(csc_of(edges, num_nodes, num_nodes, pool), wide));
+        }
+      }
+    }
+}
+
+TEST(FromLists, ListsThatOthersHoldStayAsTheyAre) {
+  const EdgeList edges = random_edges(5000, 5000, 1500000, 4);
+  const Tensor sources = tensor_of(edges.sources), targets = tensor_of(edges.targets);
+  ThreadPool pool(2);
+  csc_from_lists(sources, targets, 5000, 5000, {.edge_ids = false}, pool);
+  EXPECT_EQ(values_of<int64_t>(sources), edges.sources);
+  EXPECT_EQ(values_of<int64_t>(targets), edges.targets);
+}
+
 TEST(FromArrays, NarrowsOrSharesAndKeepsEverything) {
   ThreadPool pool(2);
   const Csc narrowed = csc_from_arrays(tensor_of(Ids{0, 2, 2, 3}), tensor_of(Ids{4, 0, 1}),

@@ -79,6 +79,31 @@ TEST(Text, HandsOutLines) {
   EXPECT_EQ(lines, (Lines{"ab", "c"}));
 }
 
+TEST(Text, ShowsTheLinesAhead) {
+  for (const std::string text : {"a\nbb\n\nccc", "a\nbb\n\nccc\n\x1a"}) {
+    LineReader reader(std::make_unique<SlowSource>(text));
+    std::string_view line;
+    EXPECT_EQ(reader.ahead(1), "");  // the line is not whole within one byte
+    EXPECT_EQ(reader.ahead(5), "a\nbb\n");
+    reader.skip(2, 1);
+    EXPECT_EQ(reader.line_number(), 1);
+    ASSERT_TRUE(reader.next(line));
+    EXPECT_EQ(line, "bb");
+    EXPECT_EQ(reader.line_number(), 2);
+    EXPECT_EQ(reader.ahead(100), text.ends_with('c') ? "\n" : "\nccc\n");
+    EXPECT_EQ(reader.buffered(1), "\n");
+    ASSERT_TRUE(reader.next(line) && reader.next(line));
+    EXPECT_EQ(line, "ccc");
+    EXPECT_EQ(reader.ahead(100), "");
+    EXPECT_FALSE(reader.next(line));
+  }
+  LineReader marked(std::make_unique<SlowSource>("a\n\x1a\n"));
+  std::string_view line;
+  EXPECT_EQ(marked.ahead(100), "a\n\x1a\n");
+  ASSERT_TRUE(marked.next(line) && marked.next(line));
+  EXPECT_EQ(line, "\x1a") << "not at the end";
+}
+
 TEST(Text, DropsTheUtf8Mark) {
   EXPECT_EQ(lines_of("\xef\xbb\xbf"
                      "a\nb"),

@@ -146,6 +146,41 @@ TEST(Loader, SameBatchesForAnyNumberOfThreadsAndRanks) {
   }
 }
 
+// Without workers several mini-batches at once are made on threads of the caller's, unless a
+// sampler may call back into the host.
+TEST(Loader, SameBatchesOnThreadsOfTheCaller) {
+  const Fixture fixture;
+  const auto plain = fixture.make(small_batches(0));
+  plain->start_epoch(1);
+  const std::vector<BatchRef> expected = rest_of(*plain);
+  ASSERT_EQ(expected.size(), 44u);
+  base::ThreadPool pool(3);
+  std::vector<int64_t> counts;
+  LoaderConfig config = small_batches(0);
+  config.at_once = 5;
+  config.in_turns = [&](int64_t count, const std::function<void(int64_t)>& body) {
+    counts.push_back(count);
+    pool.parallel_for(count, 1, [&](int64_t i, int64_t) { body(i); });
+  };
+  const auto loader = fixture.make(config);
+  loader->start_epoch(0);
+  ASSERT_NE(loader->next({}).value(), nullptr);
+  counts.clear();
+  loader->start_epoch(1);
+  const std::vector<BatchRef> found = rest_of(*loader);
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i]->number, expected[i]->number);
+    EXPECT_EQ(contents(*found[i]), contents(*expected[i])) << "mini-batch " << i;
+  }
+  EXPECT_EQ(counts, (std::vector<int64_t>{5, 5, 5, 5, 5, 5, 5, 5, 4}));
+
+  loader->start_epoch(2);
+  ASSERT_NE(loader->next({}).value(), nullptr);
+  loader->cancel();  // no other one comes, although four are made
+  EXPECT_EQ(status_of([&] { (void)loader->next({}); }), Status::kCancelled);
+}
+
 TEST(Loader, FeaturesAreThoseOfTheNodes) {
   const Fixture fixture;
   const auto loader = fixture.make(small_batches());

@@ -318,7 +318,7 @@ TEST(LayerModel, WhatDoesNotFitIsNamedWithItsPlace) {
               HasSubstr("no norm over it"));
   LayerConfig heads = conv("gat", Architecture::kGat, 10);
   heads.options.heads = 3;
-  EXPECT_THAT(text_of({heads}), HasSubstr("layer 0, convolution 'gat': model config: hidden_dim is "
+  EXPECT_THAT(text_of({heads}), HasSubstr("layer 0, convolution 'gat': model: hidden_dim is "
                                           "10, expected a multiple of the 3 heads"));
   LayerConfig with_norm = good;
   with_norm.options.norm = Norm::kBatch;

@@ -3,6 +3,8 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -189,6 +191,67 @@ TEST(Metrics, OfClasses) {
       m.loss,
       -(2 * log_softmax({9, 0, 0}, 0) + log_softmax({9, 0, 0}, 1) + log_softmax({5, 5, 0}, 2)) / 4,
       1e-12);
+}
+
+// The numbers of scikit-learn 1.6.1: confusion_matrix(), top_k_accuracy_score(), f1_score().
+TEST(Metrics, ConfusionAndTopKAreThoseOfScikitLearn) {
+  const std::vector<int64_t> labels = {4, 4, 0, 2, 3, 0, 3, 1, 4, 4, 1, 0, 2, 4, 0, 4, 1,
+                                       2, 2, 0, 2, 4, 3, 1, 4, 3, 2, 2, 2, 2, 1, 3, 4, 3,
+                                       2, 0, 4, 0, 3, 0, 0, 4, 2, 4, 4, 4, 0, 1, 0, 0};
+  const auto rows = static_cast<int64_t>(labels.size());
+  const at::Tensor logits = at::empty({rows, 5}, at::kDouble);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t c = 0; c < 5; ++c)
+      logits.mutable_data_ptr<double>()[i * 5 + c] =
+          static_cast<double>((i * 37 + c * 19 + i * i * c) % 97) + static_cast<double>(c) * 0.125;
+  const at::Tensor wanted =
+      at::from_blob(const_cast<int64_t*>(labels.data()), {rows}, at::kLong).clone();
+  const double of_top[] = {0.48, 0.56, 0.68, 0.9, 1};
+  for (int32_t k = 1; k <= 5; ++k) {
+    MetricSum sum(Task::kMulticlass, Loss::kAuto, 5, k),
+        merged(Task::kMulticlass, Loss::kAuto, 5, k);
+    std::vector<int64_t> confusion(25);
+    sum.add(logits.narrow(0, 0, 20), {wanted.narrow(0, 0, 20)}, confusion);
+    sum.add(logits.narrow(0, 20, rows - 20), {wanted.narrow(0, 20, rows - 20)}, confusion);
+    merged.merge(sum.counts(), sum.sums(), sum.scores());
+    EXPECT_DOUBLE_EQ(sum.result().top_k_accuracy, of_top[k - 1]) << k;
+    EXPECT_DOUBLE_EQ(merged.result().top_k_accuracy, of_top[k - 1]) << k;
+    EXPECT_DOUBLE_EQ(sum.result().f1_macro, 0.4620684468510555);
+    EXPECT_EQ(confusion, (std::vector<int64_t>{5, 1, 1, 2, 3, 3, 2, 0, 1, 0, 2, 3, 6,
+                                               0, 0, 0, 1, 1, 3, 2, 1, 3, 2, 0, 8}));
+  }
+}
+
+TEST(Metrics, OfEqualScoresTheFirstClassesAreFirst) {
+  for (int32_t k = 1; k <= 3; ++k) {
+    MetricSum sum(Task::kMulticlass, Loss::kAuto, 3, k);
+    std::vector<int64_t> confusion(9);
+    sum.add(numbers({1, 1, 1, 1, 1, 1, 1, 1, 1, NAN, 2, 1, 0, 0, 5}, {5, 3}),
+            {classes({0, 1, 2, 1, -1})}, confusion);
+    const Metrics m = sum.result();
+    if (k == 1) {
+      EXPECT_EQ(m.top_k_accuracy, m.accuracy);
+    }
+    // NaN comes before every number, so class 1 of row 3 is second at most.
+    EXPECT_EQ(m.top_k_accuracy, (k + (k > 1)) / 4.0) << k;
+    EXPECT_EQ(confusion, (std::vector<int64_t>{1, 0, 0, 1, 0, 0, 1, 0, 0}))
+        << "without the row that has no label, and the one that predicts NaN";
+  }
+}
+
+// scikit-learn's multilabel_confusion_matrix().
+TEST(Metrics, BinaryTargetsHaveAConfusionMatrixEach) {
+  at::Tensor logits = at::empty({20, 3}, at::kDouble), labels = at::empty({20, 3}, at::kDouble);
+  for (int64_t i = 0; i < 20; ++i)
+    for (int64_t c = 0; c < 3; ++c) {
+      logits.mutable_data_ptr<double>()[i * 3 + c] =
+          static_cast<double>((i * 31 + c * 41) % 13 - 6);
+      labels.mutable_data_ptr<double>()[i * 3 + c] = (i * 29 + c * 17) % 11 > 5;
+    }
+  MetricSum sum(Task::kBinary, Loss::kAuto, 3);
+  sum.add(logits, {labels});
+  EXPECT_EQ(sum.target_confusion(), (std::vector<int64_t>{6, 5, 5, 4, 3, 8, 8, 1, 8, 3, 3, 6}));
+  EXPECT_TRUE(std::isnan(sum.result().top_k_accuracy));
 }
 
 TEST(Metrics, OfNothingAreNoNumbers) {

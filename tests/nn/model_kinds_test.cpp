@@ -42,6 +42,38 @@ TEST(Stack, LoopsReplaceThoseOfTheGraph) {
   }
 }
 
+// Before a layer that makes rows narrower, only the products that it reads are kept: of the
+// neighbors, and of the own row where the layer has a map for it.
+TEST(Stack, KeepsOnlyTheProductsOfANarrowerLayer) {
+  const graph::GraphRef graph = make_graph();
+  const auto widths = [&](ModelConfig config) {
+    const auto model = make_model(config);
+    const auto inference = model->inference(*graph, graph->node_column("x"), nullptr);
+    std::vector<int64_t> all;
+    for (int stage = 0; stage < inference->num_stages(); ++stage)
+      all.push_back(inference->width(stage));
+    return all;
+  };
+  using Widths = std::vector<int64_t>;
+  ModelConfig config = small_config();  // 10, 12, 12, 4
+  EXPECT_EQ(widths(config), (Widths{12, 8, 4}));
+  config.framework = Framework::kDgl;
+  EXPECT_EQ(widths(config), (Widths{12, 8, 4}));
+  config.aggregation = Aggregation::kGcn;
+  EXPECT_EQ(widths(config), (Widths{12, 4, 4}));
+  config = small_config();
+  config.aggregation = Aggregation::kMax;  // does not change places with a product
+  EXPECT_EQ(widths(config), (Widths{12, 12, 4}));
+  config = small_config();
+  config.skip = Skip::kLinear;  // reads the rows too
+  EXPECT_EQ(widths(config), (Widths{12, 12, 12, 4}));
+  config = small_config();
+  config.architecture = Architecture::kGraphConv;
+  EXPECT_EQ(widths(config), (Widths{12, 8, 4}));
+  config.architecture = Architecture::kGcn;
+  EXPECT_EQ(widths(config), (Widths{12, 4, 4}));
+}
+
 // With all neighbors, GCN on blocks equals GCN on the graph; with some neighbors these stand for
 // all: the mean over many draws is the whole sum.
 TEST(Stack, GcnOnDrawnEdgesIsUnbiased) {

@@ -150,5 +150,56 @@ TEST(Parallel, AForkedChildLoopsAlone) {
   });
 }
 
+using std::chrono::microseconds;
+
+void spin(microseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) continue;
+}
+
+TEST(Parallel, SmallLoopsStayOnTheirThread) {
+  with_threads([] {
+    std::mutex mutex;
+    std::set<std::thread::id> threads;
+    int on_several = 0;
+    for (int round = 0; round < 50; ++round) {
+      threads.clear();
+      for_ranges(nullptr, 10, 1, [&](int64_t, int64_t) {
+        spin(microseconds(1));
+        const std::lock_guard lock(mutex);
+        threads.insert(std::this_thread::get_id());
+      });
+      on_several += threads.size() > 1;
+    }
+    EXPECT_LE(on_several, 10);  // the thread may lose its core, which makes a loop long
+  });
+}
+
+// A loop that is slower on other threads goes back to its own, and tries the others now and then.
+TEST(Parallel, LoopsThatAreSlowerOnSeveralThreadsStayOnOne) {
+  with_threads([] {
+    const std::thread::id own = std::this_thread::get_id();
+    std::atomic<int> elsewhere{0};
+    const auto rounds = [&](int count, microseconds time_elsewhere) {
+      elsewhere = 0;
+      for (int round = 0; round < count; ++round)
+        for_ranges(nullptr, 6, 1, [&](int64_t, int64_t) {
+          const bool here = std::this_thread::get_id() == own;
+          elsewhere += !here;
+          if (here)
+            spin(microseconds(300));
+          else
+            std::this_thread::sleep_for(time_elsewhere);
+        });
+      return elsewhere.load();
+    };
+    int taken = 0;  // the first tries may find no free core
+    for (int tries = 0; tries < 100 && taken <= 10; ++tries) taken += rounds(10, microseconds(300));
+    EXPECT_GT(taken, 10);
+    rounds(10, microseconds(30'000));
+    EXPECT_LE(rounds(50, microseconds(30'000)), 10);
+  });
+}
+
 }  // namespace
 }  // namespace gnnmg::nn

@@ -71,16 +71,30 @@ TEST(Book, RefusesWhatIsNoBook) {
 }
 
 TEST(PartRows, RankOfEachNodeAndNoneOfOthers) {
-  std::vector<int64_t> ids;
-  for (int64_t id = 5; id < 5000; id += 1 + id % 7) ids.push_back(id);
-  const Rows rows(ids, 5000);
-  int64_t row = 0;
-  for (int64_t id = 0; id < 5000; ++id) {
-    const bool there = row < static_cast<int64_t>(ids.size()) && ids[row] == id;
-    EXPECT_EQ(rows.row_of(id), there ? row++ : -1) << id;
-  }
-  EXPECT_EQ(row, static_cast<int64_t>(ids.size()));
-  EXPECT_EQ(Rows({}, 3).row_of(2), -1);
+  // Every few nodes; few nodes; few in one place; the last alone; none.
+  const auto expect_ranks = [](int64_t begin, int64_t end, int64_t step, int64_t num_nodes) {
+    std::vector<int64_t> ids;
+    for (int64_t id = begin; id < end; id += step + id % 7) ids.push_back(id);
+    const Rows rows(ids, num_nodes);
+    int64_t row = 0;
+    for (int64_t id = 0; id < num_nodes; ++id) {
+      const bool there = row < static_cast<int64_t>(ids.size()) && ids[row] == id;
+      ASSERT_EQ(rows.row_of(id), there ? row++ : -1) << id;
+    }
+    EXPECT_EQ(row, static_cast<int64_t>(ids.size()));
+    int64_t next = 0;
+    rows.for_each([&](int64_t r, int64_t id) {
+      EXPECT_EQ(r, next);
+      EXPECT_EQ(id, ids[next++]);
+    });
+    EXPECT_EQ(next, row);
+  };
+  expect_ranks(5, 5000, 1, 5000);
+  expect_ranks(5, 5000, 97, 5000);
+  expect_ranks(4000, 4100, 1, 50'000);
+  expect_ranks(4999, 5000, 1, 5000);
+  expect_ranks(0, 0, 1, 5000);
+  expect_ranks(0, 0, 1, 3);
 }
 
 TEST(PartRows, RefusesIdsThatAreNoNodesOrNotAscending) {

@@ -55,11 +55,11 @@ TEST_F(EdgeTable, AColumnWithoutANameIsTakenForRowNamesOnlyIfItLooksLikeThem) {
     refused(text, {"line 2", "remove the separator at the end of the lines"});
   for (const char* text : {"source,target\n1,4,2\n2,2,0\n3,0,1\n4,1,3\n",
                            "source,target\na,4,2\nb,2,0\nc,0,1\nd,1,3\n"})
-    EXPECT_EQ(pairs(open(text)), (EdgePairs{{4, 2}, {2, 0}, {0, 1}, {1, 3}})) << text;
+    EXPECT_EQ(pairs(open(text)), (EdgePairs{{0, 1}, {1, 3}, {2, 0}, {4, 2}})) << text;
 }
 
 TEST_F(EdgeTable, TheHeaderSaysWhereTheEndsAre) {
-  const EdgePairs expected{{4, 2}, {2, 0}, {0, 1}, {1, 3}};
+  const EdgePairs listed{{4, 2}, {2, 0}, {0, 1}, {1, 3}};
   for (const char* text :
        {",source,target\n0,4,2\n1,2,0\n2,0,1\n3,1,3\n",
         "edge_id,src,dst\n0,4,2\n1,2,0\n2,0,1\n3,1,3\n",
@@ -95,8 +95,10 @@ TEST_F(EdgeTable, TheHeaderSaysWhereTheEndsAre) {
         "\"SEP=;\"\nsource;target\n4;2\n2;0\n0;1\n1;3\n",
         "Sep=\t\nsource\ttarget\n4\t2\n2\t0\n0\t1\n1\t3\n",
         "i,j\n4,2\n2,0\n0,1\n1,3\n",
-        "\"source\" \"target\"\n\"1\" 4 2\n\"2\" 2 0\n\"3\" 0 1\n\"4\" 1 3\n"})
-    EXPECT_EQ(pairs(open(text)), expected) << text;
+        "\"source\" \"target\"\n\"1\" 4 2\n\"2\" 2 0\n\"3\" 0 1\n\"4\" 1 3\n"}) {
+    const DatasetRef dataset = open(text);
+    EXPECT_EQ(pairs(dataset), ordered(listed, *dataset->graph)) << text;
+  }
   const DatasetRef weighted = open("weight,source,target\n1,4,2\n2,2,0\n1.5,0,1\n");
   EXPECT_EQ(pairs(weighted), (EdgePairs{{4, 2}, {2, 0}, {0, 1}}));
   EXPECT_EQ(edge_values(weighted), (std::vector<float>{1, 2, 1.5f}));
@@ -110,9 +112,10 @@ TEST_F(EdgeTable, TheHeaderSaysWhereTheEndsAre) {
 }
 
 TEST_F(EdgeTable, AHeaderThatDoesNotSayIt) {
-  EXPECT_EQ(pairs(open("foo,bar\n0,1\n1,2\n")), (EdgePairs{{0, 1}, {1, 2}}));
-  expect_log("the header does not say which columns are the ends of edges; taken are \"foo\"");
-  refused("id,label\n0,3\n1,2\n", {"\"id\" and \"label\"", "no ends of edges", "source_column"});
+  EXPECT_EQ(pairs(open("foo_id,bar_id\n0,1\n1,2\n")), (EdgePairs{{0, 1}, {1, 2}}));
+  expect_log("the header does not say which columns are the ends of edges; taken are \"foo_id\"");
+  refused("foo,bar\n0,1\n1,2\n", {"\"foo\" and \"bar\"", "format = edges"});
+  refused("id,label\n0,3\n1,2\n", {"\"id\" and \"label\"", "are ends of edges", "source_column"});
   refused("node_id,feat,name\n0,3,a\n", {"\"node_id\" and \"feat\""});
   refused("source,target,weight\n0,1\n", {"line 2", "2 columns, expected 3 as in the header"});
 }
@@ -167,7 +170,9 @@ TEST_F(EdgeTable, ColumnsWithoutNames) {
   expect_log("columns left out: 2");
   open("0 1 16777217\n");
   expect_log("integers such as that in line 1 are rounded");
-  open("0,1,2,3,4,6\n1,2,3,4,5,6\n2,3,4,5,6,7\n");
+  OpenOptions edges;
+  edges.format = "edges";
+  open("0,1,2,3,4,6\n1,2,3,4,5,6\n2,3,4,5,6,7\n", edges);
   expect_log("columns left out: 4, 5, 3");
 }
 
@@ -195,7 +200,7 @@ TEST_F(EdgeTable, LayersOfEdges) {
                            "layerID nodeID nodeID weight\n1 4 2 1\n1 2 3 1\n2 4 3 2\n",
                            "layer,source,target,weight\n1,4,2,1\n1,2,3,1\n2,4,3,2\n"}) {
     const DatasetRef dataset = open(text);
-    EXPECT_EQ(edges(*dataset->graph), (EdgePairs{{4, 2}, {2, 3}, {4, 3}})) << text;
+    EXPECT_EQ(edges(*dataset->graph), ordered({{4, 2}, {2, 3}, {4, 3}}, *dataset->graph)) << text;
     EXPECT_EQ(edge_values(dataset), (std::vector<float>{1, 1, 2})) << text;
     EXPECT_EQ(edge_values<int64_t>(dataset, "edge_label"), (std::vector<int64_t>{1, 1, 2})) << text;
   }
@@ -242,8 +247,7 @@ TEST_F(EdgeTable, AttributesOfNetworkX) {
   EXPECT_EQ(pairs(open("0 1 {}\n1 2 {}\n")), (EdgePairs{{0, 1}, {1, 2}}));
   open("0 1 {'color': 3}\n");
   expect_log("columns left out: \"color\"");
-  refused("0 1 {}\n1 2 {'weight': 1}\n", {"line 1", "weight \"\""});
-  refused("0 1 {'weight': 1}\n1 2 {}\n", {"line 2", "weight \"\""});
+  refused("0 1 {'weight': ''}\n1 2 {'weight': 1}\n", {"line 1", "weight \"\""});
   refused("0 1 {'weight': 1}\n1 2 {weight}\n", {"line 2", "attributes such as"});
   refused("0 1 {'weight': 1, 'weight': 2}\n", {"line 1", "stands twice"});
 }
@@ -276,11 +280,11 @@ TEST_F(EdgeTable, NamesAreNumberedInOrderOfAppearance) {
       (std::vector<std::string>{"76561198000000001", "76561198000000002", "18446744073709551615"}));
   // Equal integers are one node, beside names too, where a warning says so.
   const DatasetRef padded = relabelled("7 x\n007 +7\n");
-  EXPECT_EQ(pairs(padded), (EdgePairs{{0, 1}, {0, 0}}));
+  EXPECT_EQ(pairs(padded), (EdgePairs{{0, 0}, {0, 1}}));
   EXPECT_EQ(names(padded), (std::vector<std::string>{"7", "x"}));
   EXPECT_NE(opener_.log().find("has names of nodes, and \"007\", which is taken for an integer"),
             std::string::npos);
-  EXPECT_EQ(pairs(relabelled("7 8\n007 +7\n")), (EdgePairs{{0, 1}, {0, 0}}));
+  EXPECT_EQ(pairs(relabelled("7 8\n007 +7\n")), (EdgePairs{{0, 0}, {0, 1}}));
   relabelled("0 -7\n-7 a0\n10 00a\n");
   EXPECT_EQ(opener_.log().find("taken for an integer"), std::string::npos);
   // The first edge is no header unless its names or the next line say so.

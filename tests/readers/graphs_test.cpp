@@ -417,7 +417,8 @@ TEST_F(Graphs, TheTaskCanBeSaid) {
   options.task = Task::kMulticlass;
   EXPECT_EQ(opener_.open(own, options)->task, Task::kMulticlass);
   options.task = Task::kBinary;
-  expect_error(Status::kInvalidArgument, {"metadata.json", ".task", "another"},
+  expect_error(Status::kInvalidArgument,
+               {"metadata.json", "its labels are for task=multiclass, not task=binary"},
                [&] { opener_.open(own, options); });
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/arrays.h"
+#include "data/fingerprint.h"
 #include "data/native_metadata.h"
 #include "io/bytes.h"
 #include "io/npy.h"
@@ -63,6 +64,34 @@ class Native : public testing::Test {
   Opener opener_;
   int count_ = 0;
 };
+
+TEST_F(Native, EdgeIdsAreSavedWhereTensorsGoByThem) {
+  const DatasetRef weighted = small_dataset(opener_.pool());
+  ASSERT_TRUE(weighted->graph->csc().edge_ids.defined());
+  EXPECT_TRUE(std::filesystem::exists(save(*weighted) + "/edge-edge.edge_ids.npy"));
+  graph::GraphParts parts = weighted->graph->parts();
+  parts.edge_columns[0].clear();
+  const DatasetRef plain =
+      make_dataset(graph::Graph::create(std::move(parts)), "x", "y", false, weighted->splits);
+  const std::string path = save(*plain, "plain");
+  EXPECT_FALSE(std::filesystem::exists(path + "/edge-edge.edge_ids.npy"));
+  const DatasetRef opened = opener_.open(path);
+  EXPECT_FALSE(opened->graph->csc().edge_ids.defined());
+  EXPECT_EQ(values<int32_t>(opened->graph->csc().indices),
+            values<int32_t>(plain->graph->csc().indices));
+  EXPECT_EQ(fingerprint(*opened, opened->splits[0]), fingerprint(*plain, plain->splits[0]));
+}
+
+TEST_F(Native, FoldersWithEdgeIdsThatNothingNeedsOpen) {
+  const std::string path =
+      save_changed([](json& document) { document["edge_types"][0]["tensors"] = json::array(); });
+  const DatasetRef opened = opener_.open(path);
+  const DatasetRef saved = small_dataset(opener_.pool());
+  EXPECT_TRUE(opened->graph->csc().edge_ids.defined());
+  const auto listed = edges(*saved->graph);
+  for (int64_t e = 0; e < opened->graph->num_edges(); ++e)
+    EXPECT_EQ(listed[opened->graph->csc().edge_id(e)].first, opened->graph->csc().source(e));
+}
 
 TEST_F(Native, RoundTrip) {
   const DatasetRef saved = small_dataset(opener_.pool());

@@ -34,13 +34,13 @@ TEST_F(Plain, EdgesBecomeUndirected) {
   const DatasetRef dataset = open();
   EXPECT_EQ(dataset->name, "tiny");
   EXPECT_EQ(dataset->graph->num_nodes(), 4);
-  EXPECT_EQ(edges(*dataset->graph), (Edges{{1, 0}, {3, 0}, {0, 1}, {2, 1}, {1, 2}, {0, 3}}));
+  EXPECT_EQ(edges(*dataset->graph), (Edges{{0, 1}, {0, 3}, {1, 0}, {1, 2}, {2, 1}, {3, 0}}));
   EXPECT_EQ(dataset->feature, "");
   EXPECT_EQ(dataset->num_classes, 3);
   EXPECT_EQ(opener_.open(dir_.file("tiny"))->name, "tiny");
   OpenOptions options;
   options.undirected = 0;
-  EXPECT_EQ(edges(*open(options)->graph), (Edges{{0, 1}, {1, 2}, {0, 3}}));
+  EXPECT_EQ(edges(*open(options)->graph), (Edges{{0, 1}, {0, 3}, {1, 2}}));
   options.undirected = 2;
   expect_refused({"undirected 2"}, Status::kInvalidArgument, options);
 }

@@ -104,8 +104,14 @@ TEST_F(Recognise, SubfoldersByPreference) {
   EXPECT_EQ(found("set", "planetoid"), "planetoid set/planetoid/ind.tiny");
   expect_error(Status::kFormat, {"/set", "of format ogb", "plain, planetoid"},
                [&] { found("set", "ogb"); });
+  native("set/gnnmg");
+  EXPECT_EQ(found("set"), "gnnmg set/gnnmg, plain, planetoid");
   native("set/saved");
-  EXPECT_EQ(found("set"), "gnnmg set/saved, plain, planetoid");
+  std::filesystem::remove_all(dir_.file("set/gnnmg"));
+  expect_error(Status::kFormat,
+               {"different formats", "saved (gnnmg)", "plain (plain)", "(planetoid)",
+                "format = gnnmg or format = plain or format = planetoid"},
+               [&] { found("set"); });
 }
 
 TEST_F(Recognise, TwoOfAKindAreAQuestion) {

@@ -2,6 +2,8 @@
 
 #include <zlib.h>
 
+#include <algorithm>
+
 #include "io/zip_writer.h"
 
 namespace gnnmg::data {
@@ -83,7 +85,14 @@ std::vector<std::pair<int64_t, int64_t>> edges(const graph::Graph& graph, int32_
   std::vector<std::pair<int64_t, int64_t>> out;
   for (int64_t e = 0; e < sources.rows(); ++e)
     out.emplace_back(sources.as<const int64_t>()[e], targets.as<const int64_t>()[e]);
+  if (graph.edge_columns(edge_type).empty()) std::ranges::sort(out);
   return out;
+}
+
+std::vector<std::pair<int64_t, int64_t>> ordered(std::vector<std::pair<int64_t, int64_t>> listed,
+                                                 const graph::Graph& graph) {
+  if (graph.edge_columns(0).empty()) std::ranges::sort(listed);
+  return listed;
 }
 
 const base::Tensor& dense(const Dataset& dataset, const std::string& name) {

@@ -73,8 +73,11 @@ std::vector<T> values(const base::Tensor& tensor) {
   return {span.begin(), span.end()};
 }
 std::vector<int64_t> ids(const Split& split, SplitPart part);
-// The edges (source, target) in edge-id order.
+// The edges (source, target) in the order of their tensors; without any, ascending.
 std::vector<std::pair<int64_t, int64_t>> edges(const graph::Graph& graph, int32_t edge_type = 0);
+// The edges of a list as edges() gives them.
+std::vector<std::pair<int64_t, int64_t>> ordered(std::vector<std::pair<int64_t, int64_t>> listed,
+                                                 const graph::Graph& graph);
 const base::Tensor& dense(const Dataset& dataset, const std::string& name);
 const base::CsrMatrix& sparse(const Dataset& dataset, const std::string& name);
 

@@ -189,7 +189,7 @@ void expect_list(const Dataset& dataset, const WrittenGraph& graph, const ListSt
   auto found = edges(*dataset.graph);
   if (!style.names) {
     EXPECT_EQ(dataset.graph->num_nodes(), graph.num_nodes);
-    EXPECT_EQ(found, graph.edges);
+    EXPECT_EQ(found, ordered(graph.edges, *dataset.graph));
     return;
   }
   std::vector<std::pair<std::string, std::string>> read, written;
@@ -200,6 +200,10 @@ void expect_list(const Dataset& dataset, const WrittenGraph& graph, const ListSt
   for (const auto& [source, target] : found) read.emplace_back(name(source), name(target));
   for (const auto& [source, target] : graph.edges)
     written.emplace_back(name_of(source), name_of(target));
+  if (dataset.graph->edge_columns().empty()) {  // the order of the list is lost
+    std::ranges::sort(read);
+    std::ranges::sort(written);
+  }
   EXPECT_EQ(read, written);
 }
 
@@ -263,7 +267,7 @@ TEST_F(TextRounds, MatrixMarketFiles) {
     DatasetRef dataset;
     ASSERT_NO_THROW(dataset = open(text, dice, {}));
     EXPECT_EQ(dataset->graph->num_nodes(), graph.num_nodes);
-    EXPECT_EQ(edges(*dataset->graph), expected);
+    EXPECT_EQ(edges(*dataset->graph), ordered(expected, *dataset->graph));
     EXPECT_EQ(weights(dataset), field == "pattern" ? std::vector<float>() : expected_weights);
     if (HasFailure()) return;
   }
@@ -323,7 +327,7 @@ TEST_F(TextRounds, MetisGraphs) {
     DatasetRef dataset;
     ASSERT_NO_THROW(dataset = open(text, dice, options));
     EXPECT_EQ(dataset->graph->num_nodes(), num_nodes);
-    EXPECT_EQ(edges(*dataset->graph), expected);
+    EXPECT_EQ(edges(*dataset->graph), ordered(expected, *dataset->graph));
     EXPECT_EQ(weights(dataset), weighted ? expected_weights : std::vector<float>());
     if (num_weights > 0) {
       EXPECT_EQ(values<int64_t>(dense(*dataset, "vertex_weight")), node_weights);

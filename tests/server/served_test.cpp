@@ -9,6 +9,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
+#include "base/thread_pool.h"
+#include "data/dataset.h"
 #include "dist/hello.h"
 #include "dist/part_sampler.h"
 #include "dist/part_store.h"
@@ -56,9 +59,13 @@ TEST(Served, MiniBatchesAreThoseOfTheWholeGraph) {
 }
 
 TEST(Served, ADataSetThatIsNotDividedIsPartZeroOfOne) {
-  const test::ServedGraph served(1);
+  test::ServedGraph served(1);
   const std::string own = served.dir.file("own");
   data::save_dataset(*test::dataset_of(served.graph), own);
+  base::ThreadPool pool(2);
+  base::Log log;
+  // A set without edge tensors numbers its edges by target.
+  served.graph = data::open_dataset(own, {}, {pool, log, {}})->graph;
   ServerProcess server(own, {});
   EXPECT_THAT(server.output(), HasSubstr("serving parts 0 of 1 at "));
   const auto peers = test::meet(server.address());

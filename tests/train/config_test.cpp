@@ -67,6 +67,15 @@ TEST(TrainerConfig, NamesTheField) {
     c.evaluate_every = 0;
     c.schedule.kind = ScheduleKind::kPlateau;
   });
+  expect("average 3: expected 0 to 2", [](auto& c) { c.average = static_cast<Average>(3); });
+  expect("average_from 10: expected below num_epochs, 10", [](auto& c) {
+    c.average = Average::kSwa;
+    c.average_from = 10;
+  });
+  expect("average_decay 1: expected a number from 0 to below 1", [](auto& c) {
+    c.average = Average::kEma;
+    c.average_decay = 1;
+  });
   expect("deadline_ms 0: expected 1 or more", [](auto& c) { c.deadline_ms = 0; });
 }
 

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "nn/model.h"
 #include "support/temp_dir.h"
+#include "train/eval/evaluation.h"
 #include "train/fixture.h"
 
 namespace gnnmg::test {
@@ -182,11 +183,33 @@ TEST(Embed, OnASlowDisk) {
   EXPECT_TRUE(slurp(folder.file("rows.npy")).ends_with(bytes_of(*run->embed({}))));
 }
 
-// Two layers' rows of 20000 nodes and 16 columns count, whichever call needs them first.
+TEST(Embed, MemoryOfAStageServesLaterOnes) {
+  train::StageRows rows;
+  const auto get = [&](int stage, int64_t cols, bool is_result) {
+    const at::Tensor all = rows.get(stage, 10, cols, base::DType::kF32, is_result);
+    EXPECT_EQ(all.sizes(), (std::vector<int64_t>{10, cols}));
+    EXPECT_EQ(rows.get(stage, 10, cols, base::DType::kF32, is_result).data_ptr(), all.data_ptr());
+    rows.release(stage);
+    return all;
+  };
+  at::Tensor first = get(0, 8, false);
+  const void* const memory = first.data_ptr();
+  const at::Tensor second = get(1, 8, false);
+  EXPECT_NE(second.data_ptr(), memory);
+  first = second;
+  first = get(2, 6, false);  // the memory of stage 0
+  EXPECT_EQ(first.data_ptr(), memory);
+  EXPECT_NE(get(3, 8, false).data_ptr(), memory);
+  first = second;
+  EXPECT_NE(get(4, 6, true).data_ptr(), memory);  // results leave
+}
+
+// Rows of 20000 nodes and 8 columns between the layers, and 4 of the result, count, whichever call
+// needs them first.
 TEST(Embed, WithinTheMemoryLimit) {
   const Recipe setup = recipe(20000, 2);
   Host host;
-  const auto budget = std::make_shared<base::MemoryBudget>(1'000'000);
+  const auto budget = std::make_shared<base::MemoryBudget>(600'000);
   const base::BudgetScope scope(budget);
   Trial run(setup, host);
   try {

@@ -284,6 +284,15 @@ TEST(MemoryBound, HoldsWithEvaluations) {
   expect_bound("graphs", graphs, 6);  // the largest graphs are not in one mini-batch
 }
 
+TEST(MemoryBound, HoldsWithAverages) {
+  for (const auto average : {train::Average::kEma, train::Average::kSwa}) {
+    Recipe setup = recipe();
+    setup.trainer.evaluate_every = 1;
+    setup.trainer.average = average;
+    expect_bound(average == train::Average::kEma ? "ema" : "swa", setup, 4);
+  }
+}
+
 // Free memory does not suffice: the call that begins says so, and a smaller training works.
 TEST(MemoryBound, RefusesWhatCannotFit) {
   const Gpus gpus(1);

@@ -37,7 +37,9 @@ TEST(Metric, Value) {
                       .roc_auc = 6,
                       .average_precision = 7,
                       .rmse = 8,
-                      .mae = 9};
+                      .mae = 9,
+                      .top_k_accuracy = 10,
+                      .confusion = {}};
   EXPECT_EQ(metric_value(Metric::kLoss, m), 2);
   EXPECT_EQ(metric_value(Metric::kAccuracy, m), 3);
   EXPECT_EQ(metric_value(Metric::kF1Micro, m), 4);

@@ -80,6 +80,8 @@ Recipe recipe_of(const Options& options) {
   if (options.text("capture", "") == "off") trainer.capture = train::Capture::kOff;
   trainer.keep_best = options.number("keep_best", 0) != 0;
   trainer.early_stop_patience = options.number("patience", 0);
+  if (options.text("averaged", "") == "ema") trainer.average = train::Average::kEma;
+  if (options.text("averaged", "") == "swa") trainer.average = train::Average::kSwa;
   if (options.text("average", "exact") == "ranks")
     trainer.loss_average = train::LossAverage::kRanks;
   if (options.number("sgd", 0))

@@ -25,8 +25,8 @@ class Options {
 // Read are: nodes, features, train (ids), nan (a node), noise (labels, of a hundred), graphs (a set
 // of these in place of nodes), hidden, model_seed, f64, norm, sync (of it), fanout, all
 // (neighbors), batch, batches (a step), steps or epochs, seed, sgd, lr, average, keep_best,
-// patience (of an early stop), ranks, strict, deadline, stall, loader, sampled (evaluation),
-// capture (off).
+// patience (of an early stop), averaged (weights: ema, swa), ranks, strict, deadline, stall,
+// loader, sampled (evaluation), capture (off).
 Recipe recipe_of(const Options& options);
 
 }  // namespace gnnmg::test

@@ -252,6 +252,7 @@ INSTANTIATE_TEST_SUITE_P(
 std::string exact_results(Recipe setup, int ranks, const train::RowStorage& storage = {}) {
   setup.trainer.evaluation = train::EvaluationMode::kFull;
   setup.trainer.num_ranks = ranks;
+  setup.trainer.top_k = 2;
   Host host;
   host.rows = storage;
   Trial run(setup, host);
@@ -264,8 +265,9 @@ std::string exact_results(Recipe setup, int ranks, const train::RowStorage& stor
   EXPECT_TRUE(slurp(folder.file("rows.npy")).ends_with(bytes));
   Bits metrics;
   for (const auto part : {data::SplitPart::kValidation, data::SplitPart::kTest}) {
-    const auto found = run->evaluate(part, {});
-    append({found->loss, found->accuracy}, metrics);
+    const auto found = run->evaluate(part, {}, true);
+    append({found->loss, found->accuracy, found->top_k_accuracy}, metrics);
+    append({found->confusion.begin(), found->confusion.end()}, metrics);
   }
   bytes.append(reinterpret_cast<const char*>(metrics.data()), metrics.size() * sizeof metrics[0]);
   return bytes;
@@ -450,6 +452,10 @@ TEST_F(PartTraining, AFullDiskEndsAnEvaluationAndSaysWhatToDo) {
   host.rows = {1, folder.path()};
   Trial run(setup, host);
   const double expected = run->evaluate(data::SplitPart::kTest, {})->loss;
+  std::string said;
+  while (const auto record = host.log.next()) said += record->text + "\n";
+  EXPECT_THAT(said, testing::AllOf(HasSubstr("rank 0 keeps 0 bytes of rows of layers in memory"),
+                                   HasSubstr("in temporary files in " + folder.path())));
   const auto evaluate = [&]() -> std::string {
     try {
       run->evaluate(data::SplitPart::kTest, {});

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "nn/model.h"
+#include "support/temp_dir.h"
 #include "train/on_devices.h"
 #include "train/team.h"
 
@@ -44,6 +45,11 @@ TEST(Processes, SingleWithSgdEqualsOneRank) {
 
 TEST(Processes, StrictModeEqualsOneRankToTheBit) {
   expect_equal({"strict=1", "epochs=12", "norm=1", "keep_best=1"}, 0);
+}
+
+TEST(Processes, AveragesEqualOneRanksToTheBit) {
+  expect_equal({"strict=1", "epochs=4", "norm=1", "averaged=ema"}, 0);
+  expect_equal({"strict=1", "epochs=4", "norm=1", "averaged=swa", "keep_best=1"}, 0);
 }
 
 // On all ranks at the epoch at which one rank on the CPU does, with the weights of its best.
@@ -91,6 +97,27 @@ void expect_good(const std::vector<Outcome>& outcomes) {
   EXPECT_EQ(num_on_devices(), 0);
 }
 
+TEST(Processes, AnAverageThatHasBegunGoesOn) {
+  const Options words({"f64=1", "norm=1", "epochs=4", "averaged=ema"});
+  const TempDir folder;
+  const std::string path = folder.file("begun");
+  Host host;
+  Trial alone(recipe_of(words), host);
+  for (int step = 0; step < 3; ++step) ASSERT_EQ(alone->step({}, nullptr), Status::kOk);
+  alone->save(path);
+  alone.train();
+  std::vector<std::vector<double>> weights(2);
+  expect_good(run_trainers(
+      2, [&](int) { return recipe_of(words); },
+      [&](int process, Trial& run, Host&) {
+        run->load(path);
+        run.train();
+        weights[process] = run.weights();
+      }));
+  for (const std::vector<double>& found : weights)
+    EXPECT_LE(largest_difference(found, alone.weights()), 1e-9);
+}
+
 // Batch norm's running statistics, schedules and the best weights come along.
 TEST(Processes, AllThatIsKeptIsEqualEverywhere) {
   const auto recipe = [](int ranks) {
@@ -102,7 +129,7 @@ TEST(Processes, AllThatIsKeptIsEqualEverywhere) {
   Host alone;
   Trial expected(recipe(1), alone);
   expected.train();
-  const nn::Metrics test = *expected->evaluate(SplitPart::kTest, {});
+  const nn::Metrics test = *expected->evaluate(SplitPart::kTest, {}, true);
   for (const auto mode : {train::EvaluationMode::kFull, train::EvaluationMode::kSampled}) {
     std::vector<std::vector<double>> weights(2);
     std::vector<std::vector<train::EpochReport>> reports(2);
@@ -120,9 +147,13 @@ TEST(Processes, AllThatIsKeptIsEqualEverywhere) {
           });
           run.train();
           weights[p] = run.weights();
-          const nn::Metrics found = *run->evaluate(SplitPart::kTest, {});
+          // The second process does not ask for the confusion matrix, and gets it too.
+          const nn::Metrics found = *run->evaluate(SplitPart::kTest, {}, p == 0);
           EXPECT_EQ(found.count, 150);
+          EXPECT_EQ(found.confusion.size(), test.confusion.size());
           if (mode == train::EvaluationMode::kFull) {
+            EXPECT_EQ(found.confusion, test.confusion);
+            EXPECT_EQ(found.top_k_accuracy, test.top_k_accuracy);
             EXPECT_EQ(found.correct, test.correct);
             EXPECT_NEAR(found.loss, test.loss, 1e-9);
           }

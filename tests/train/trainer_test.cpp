@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <sstream>
 #include <thread>
 
@@ -236,11 +237,16 @@ TEST(Trainer, EvaluationDoesNotDependOnTheWorldSize) {
       setup.trainer.num_ranks = world;
       setup.trainer.evaluation = mode;
       setup.trainer.eval_batch_size = 17;
+      setup.trainer.top_k = 2;
       Host host;
       Trial run(setup, host);
-      const nn::Metrics found = *run->evaluate(SplitPart::kTest, {});
+      const nn::Metrics found = *run->evaluate(SplitPart::kTest, {}, true);
       EXPECT_EQ(found.count, 150);
+      EXPECT_EQ(std::accumulate(found.confusion.begin(), found.confusion.end(), int64_t{0}), 150);
+      EXPECT_GT(found.top_k_accuracy, found.accuracy);
       if (!expected) expected = found;
+      EXPECT_EQ(found.confusion, expected->confusion);
+      EXPECT_EQ(found.top_k_accuracy, expected->top_k_accuracy);
       EXPECT_EQ(found.correct, expected->correct);
       EXPECT_EQ(found.loss, expected->loss);
       EXPECT_EQ(found.f1_macro, expected->f1_macro);

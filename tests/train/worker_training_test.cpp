@@ -12,6 +12,8 @@
 #include "comm/jobs.h"
 #include "dist/part_fixture.h"
 #include "dist/parts_of.h"
+#include "dist/peers.h"
+#include "server/graph_server.h"
 #include "server/worker.h"
 #include "support/part_subset.h"
 #include "support/temp_dir.h"
@@ -109,16 +111,21 @@ class WorkerTraining : public testing::Test {
     for (const Outcome& outcome : outcomes)
       EXPECT_EQ(outcome.status, base::Status::kOk) << outcome.text;
   }
-  void expect_equal(nn::Architecture architecture, Partition partition, int32_t num_parts,
-                    int num_processes) {
-    Recipe setup = strict_recipe(architecture, partition);
+  // The bits of one process with the whole graph.
+  const Bits& expected_bits(nn::Architecture architecture, Partition partition, int32_t num_parts) {
     Bits& expected =
         expected_[{architecture, partition, partition == Partition::kParts ? num_parts : 0}];
     if (expected.empty()) {
+      Recipe setup = strict_recipe(architecture, partition);
       Host alone;
       setup.dataset = partition == Partition::kParts ? open_whole(num_parts) : whole_;
       expected = bits_after(setup, alone);
     }
+    return expected;
+  }
+  void expect_equal(nn::Architecture architecture, Partition partition, int32_t num_parts,
+                    int num_processes) {
+    const Bits& expected = expected_bits(architecture, partition, num_parts);
     run_workers(num_parts, num_processes, [&](Host& host, const data::DatasetRef& dataset) {
       Recipe own = strict_recipe(architecture, partition);
       own.dataset = dataset;
@@ -126,6 +133,36 @@ class WorkerTraining : public testing::Test {
           << num_parts << " parts, process " << host.processes->process() << " of "
           << num_processes;
     });
+  }
+  // One process without parts, whose rows come from two servers, or one of the only part.
+  void expect_equal_served(nn::Architecture architecture, Partition partition, int32_t num_parts,
+                           int num_ranks) {
+    const dist::Engine& engine = dist::open_engine_at(GNNMG_GRPC_PLUGIN);
+    base::Log log;
+    std::vector<std::unique_ptr<server::GraphServer>> servers;
+    std::string addresses;
+    for (int32_t first = 0; first < std::min(num_parts, 2); ++first) {
+      server::ServerConfig config;
+      config.folder = folder_of(num_parts);
+      config.parts = dist::parts_of_process(num_parts, first, 2);
+      servers.push_back(std::make_unique<server::GraphServer>(config, log, base::CancelToken()));
+      servers.back()->start(engine);
+      addresses += base::text(first > 0 ? "," : "", "127.0.0.1:", servers.back()->info().port);
+    }
+    const auto peers =
+        dist::Peers::meet(engine, addresses, {}, log, base::Deadline::after_ms(60'000), {});
+    base::ThreadPool pool(1);
+    dist::PartDatasetConfig opening;
+    opening.own = [](int32_t) { return std::vector<int32_t>(); };
+    opening.open_channel = [&](const std::vector<int32_t>&, uint64_t) { return peers->channel(); };
+    Recipe setup = strict_recipe(architecture, partition);
+    setup.dataset = dist::open_part_dataset(dist::source_of(peers->files(), "served", {}), opening,
+                                            {pool, log, {}});
+    setup.trainer.num_ranks = num_ranks;
+    Host host;
+    EXPECT_TRUE(bits_after(setup, host) == expected_bits(architecture, partition, num_parts))
+        << num_parts << " parts, " << num_ranks << " ranks";
+    for (const auto& server : servers) EXPECT_GT(server->info().reads, 0);
   }
   std::string folder_of(int32_t num_parts) {
     const std::string path = folder_.file(std::to_string(num_parts));
@@ -169,6 +206,21 @@ TEST_F(WorkerTraining, AnyModelOnAnyProcessesAndParts) {
       for (const int32_t num_parts : {1, 2, 4})
         for (const int num_processes : {1, 2, 4})
           expect_equal(architecture, partition, num_parts, num_processes);
+}
+
+TEST_F(WorkerTraining, RowsFromServersHaveTheBitsOfRowsAtHand) {
+  expect_equal_served(nn::Architecture::kGine, Partition::kGlobal, 4, 2);
+  expect_equal_served(nn::Architecture::kGcn, Partition::kParts, 2, 1);
+}
+
+// Every night.
+TEST_F(WorkerTraining, AnyModelOnAnyServedPartsAndRanks) {
+  for (const auto architecture : {nn::Architecture::kSage, nn::Architecture::kGcn,
+                                  nn::Architecture::kGat, nn::Architecture::kGine})
+    for (const Partition partition : {Partition::kGlobal, Partition::kParts})
+      for (const int32_t num_parts : {1, 2, 4})
+        for (const int num_ranks : {1, 2})
+          expect_equal_served(architecture, partition, num_parts, num_ranks);
 }
 
 // Training reads sums of weights, or lists of neighbors; the exact evaluation also norms over all

@@ -35,7 +35,7 @@ include("show.jl")
 export GNNMGError, Tensor, closing, pending, reversedims, from_dlpack, to_dlpack
 export Context, Graph, Dataset, Sampler, Loader, Batch, Model, Optimizer, Comm, Trainer, Server
 export Predictor, predict, snapshot
-export info, save, load!, cancel, evaluate, embed, start!
+export info, save, load!, cancel, evaluate, confusion, embed, start!
 export lend, messages, option, settings_of, set_option!
 export device, devices, why_no_device
 export GpuTensor, gpu, host, copy_tensor!, set_device!
@@ -59,7 +59,6 @@ export step!, learning_rate, set_learning_rate!
 export comm_group, comm_from_env, rank, world_size
 export all_reduce!, all_reduce, all_gather!, all_to_all!, barrier, shutdown
 export train!, stop, progress, rank_info, memory_info, set_record!, set_checkpoints!
-export save_optimizer, load_optimizer!
 
 function __init__()
     make_trampolines()

@@ -83,12 +83,11 @@ end
     set_coo!(graph, edge_type, sources, targets)
 
 Sets the edges of a type from a list; edge `e` of the list, counting from 0, gets the id `e`.
-C: `gnnmg_graph_set_coo`
+C: `gnnmg_graph_import_coo`
 """
 function set_coo!(graph::Graph, edge_type::Integer, sources::AbstractVector, targets::AbstractVector)
     from, to = same_ids(sources, targets)
-    GC.@preserve from to check(gnnmg_graph_set_coo(
-        graph, edge_type, data_of(from), data_of(to), dtype(eltype(from)), length(from)))
+    copied((a, b) -> gnnmg_graph_import_coo(graph, edge_type, a, b), (from, to))
     return graph
 end
 
@@ -97,16 +96,14 @@ end
 
 Sets the edges of a type from compressed columns: `indices[indptr[v]]` to `indices[indptr[v + 1] - 1]`,
 counting from 0, are the sources of the edges into node `v`. Without `edge_ids` entry `e` is edge `e`.
-C: `gnnmg_graph_set_csc`
+C: `gnnmg_graph_import_csc`
 """
 function set_csc!(graph::Graph, edge_type::Integer, indptr::AbstractVector, indices::AbstractVector,
                   edge_ids::Union{AbstractVector, Nothing} = nothing)
     target_type = edge_type_name(graph, edge_type).target_type
     starts = column_starts(indptr, num_nodes(graph, target_type), length(indices))
     from, own = edge_ids === nothing ? (ids(indices), nothing) : same_ids(indices, edge_ids)
-    GC.@preserve from own check(gnnmg_graph_set_csc(
-        graph, edge_type, starts, data_of(from), own === nothing ? C_NULL : data_of(own),
-        dtype(eltype(from)), length(from)))
+    copied((a, b, c) -> gnnmg_graph_import_csc(graph, edge_type, a, b, c), (starts, from, own))
     return graph
 end
 
@@ -141,20 +138,16 @@ end
 Sets a named tensor on the nodes or edges of a type, a row `array[i, :]` each; edges by id. Data sets
 call features "x" and labels "y" unless told otherwise. The array is copied.
 
-C: `gnnmg_graph_set_node_tensor`, `gnnmg_graph_set_edge_tensor`
+C: `gnnmg_graph_import_node_tensor`, `gnnmg_graph_import_edge_tensor`
 """
 function set_node_tensor!(graph::Graph, name::AbstractString, array::AbstractArray; node_type = 0)
-    with_rows(array) do data, type, num_dims, sizes
-        check(gnnmg_graph_set_node_tensor(graph, node_type, name, data, type, num_dims, sizes))
-    end
+    copied(t -> gnnmg_graph_import_node_tensor(graph, node_type, name, t), (array,))
     return graph
 end
 
 "See [`set_node_tensor!`](@ref)."
 function set_edge_tensor!(graph::Graph, name::AbstractString, array::AbstractArray; edge_type = 0)
-    with_rows(array) do data, type, num_dims, sizes
-        check(gnnmg_graph_set_edge_tensor(graph, edge_type, name, data, type, num_dims, sizes))
-    end
+    copied(t -> gnnmg_graph_import_edge_tensor(graph, edge_type, name, t), (array,))
     return graph
 end
 
@@ -187,16 +180,15 @@ Sets a sparse tensor on the nodes of a type: row `r` has the entries `indptr[r]`
 `indptr[r + 1] - 1`, all counting from 0. It stays sparse into the first layer of a model. The second
 takes the arrays, of `Int64`, `Int32` and `Float32`, over without a copy; see `import_coo!`.
 
-C: `gnnmg_graph_set_node_csr`, `gnnmg_graph_import_node_csr`
+C: `gnnmg_graph_import_node_csr`
 """
 function set_node_csr!(graph::Graph, name::AbstractString, num_columns::Integer, indptr, indices,
                        values; node_type = 0)
     starts = column_starts(indptr, num_nodes(graph, node_type), length(indices))
     length(indices) == length(values) ||
         throw(DimensionMismatch("$(length(indices)) indices and $(length(values)) values"))
-    check(gnnmg_graph_set_node_csr(graph, node_type, name, num_columns, starts,
-                                   convert(Vector{Int32}, indices), convert(Vector{Float32}, values),
-                                   length(values)))
+    arrays = (starts, convert(Vector{Int32}, indices), convert(Vector{Float32}, values))
+    copied((a, b, c) -> gnnmg_graph_import_node_csr(graph, node_type, name, num_columns, a, b, c), arrays)
     return graph
 end
 

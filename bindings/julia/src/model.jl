@@ -234,21 +234,34 @@ end
 cancelling(object) = () -> object.context === nothing || cancel(object.context)
 
 """
-    evaluate(model, dataset, part; timeout)
+    evaluate(model, dataset, part; top_k = 5, timeout)
     evaluate(trainer, part; timeout)
+    confusion(model, dataset, part; timeout)
+    confusion(trainer, part; timeout)
 
 Exact metrics over `:train`, `:validation` or `:test` of the split, with full neighborhoods; a
 trainer computes them on all its ranks:
 
 $(fields_of(gnnmg_metrics))
 
-With a `timeout` in seconds it may answer [`pending`](@ref).
+`confusion` answers the metrics and the confusion matrix: `[classes, classes]`, labeled rows by class
+and by predicted class, or for binary targets `[targets, 2, 2]`. With a `timeout` in seconds both may
+answer [`pending`](@ref).
+
 C: `gnnmg_model_evaluate`, `gnnmg_trainer_evaluate`
 """
-function evaluate(model::Model, data::Dataset, part; timeout = nothing)
+function evaluate(model::Model, data::Dataset, part; top_k = 0, timeout = nothing)
     metrics = blank(gnnmg_metrics)
-    call = timeout_ms -> gnnmg_model_evaluate(model, data, part, metrics, timeout_ms)
+    call = timeout_ms -> gnnmg_model_evaluate(model, data, part, top_k, metrics, C_NULL, timeout_ms)
     return awaited(call, cancelling(model), timeout) === pending ? pending : facts(metrics[])
+end
+
+"See [`evaluate`](@ref)."
+function confusion(model::Model, data::Dataset, part; timeout = nothing)
+    metrics = blank(gnnmg_metrics)
+    call = (out, timeout_ms) -> gnnmg_model_evaluate(model, data, part, 0, metrics, out, timeout_ms)
+    matrix = awaited_tensor(call, cancelling(model), timeout)
+    return matrix === pending ? pending : (facts(metrics[]), matrix)
 end
 
 function awaited_tensor(call, cancel, timeout, closures = ())
@@ -268,15 +281,14 @@ The model's result for every node, or, with a readout, for every graph, with ful
 `[rows, columns]`; or straight into a `.npy` file, which appears whole or not at all. A trainer uses
 all its ranks. With a `timeout` in seconds it may return [`pending`](@ref).
 
-C: `gnnmg_model_embed`, `gnnmg_model_embed_to_file`, `gnnmg_trainer_embed`,
-`gnnmg_trainer_embed_to_file`
+C: `gnnmg_model_embed`, `gnnmg_trainer_embed`
 """
 function embed(model::Model, data::Dataset; timeout = nothing)
-    call = (out, timeout_ms) -> gnnmg_model_embed(model, data, 0, out, timeout_ms)
+    call = (out, timeout_ms) -> gnnmg_model_embed(model, data, 0, C_NULL, out, timeout_ms)
     return awaited_tensor(call, cancelling(model), timeout)
 end
 function embed(model::Model, data::Dataset, path::AbstractString; timeout = nothing)
-    call = timeout_ms -> gnnmg_model_embed_to_file(model, data, 0, path, timeout_ms)
+    call = timeout_ms -> gnnmg_model_embed(model, data, 0, path, C_NULL, timeout_ms)
     return awaited(call, cancelling(model), timeout)
 end
 

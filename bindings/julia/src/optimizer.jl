@@ -2,16 +2,22 @@
 
 mutable struct Optimizer <: Object{gnnmg_optimizer}
     token::Ptr{gnnmg_optimizer}
-    Optimizer(token::Ptr{gnnmg_optimizer}) = finalizer(collected, new(token))
+    trainer::Any # owner, or nothing
+    Optimizer(token::Ptr{gnnmg_optimizer}) = finalizer(collected, new(token, nothing))
 end
 free(token::Ptr{gnnmg_optimizer}) = gnnmg_optimizer_free(token)
 
 """
     Optimizer(model; settings...)
+    Optimizer(trainer)
+
+The optimizer of a custom loop; or that of a trainer, of which [`save`](@ref) and [`load!`](@ref) write
+and read the state between two calls of the trainer's. In a job of several processes all call them,
+and the first one writes and reads.
 
 $(fields_of(:optimizer))
 
-C: `gnnmg_optimizer_create`
+C: `gnnmg_optimizer_create`, `gnnmg_trainer_get_optimizer`
 """
 function Optimizer(model::Model; settings...)
     text = settings_text(settings)
@@ -46,10 +52,11 @@ end
 function save(optimizer::Optimizer, path::AbstractString; timeout = nothing, settings...)
     text = settings_text(settings)
     call = timeout_ms -> gnnmg_optimizer_save(optimizer, path, text, timeout_ms)
-    return awaited(call, () -> nothing, timeout)
+    return awaited(call, cancelling(optimizer), timeout)
 end
 function load!(optimizer::Optimizer, path::AbstractString; timeout = nothing, settings...)
     text = settings_text(settings)
     call = timeout_ms -> gnnmg_optimizer_load(optimizer, path, text, timeout_ms)
-    return awaited(call, () -> nothing, timeout)
+    return awaited(call, cancelling(optimizer), timeout)
 end
+cancelling(optimizer::Optimizer) = () -> optimizer.trainer === nothing || cancel(optimizer.trainer)

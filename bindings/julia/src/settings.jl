@@ -98,12 +98,14 @@ end
 
 # ---- facts
 
-const FLAGS = (:read_only, :evaluating, :has_validation, :evaluated, :best, :last_of_step,
+const FLAGS = (:read_only, :evaluating, :has_validation, :best, :last_of_step,
                :sparse_features, :fits, :bounded, :hotness)
 
 fact(value) = value
 fact(value::Union{Int32, UInt64}) = Int(value)
 fact(value::Enumeration) = Symbol(value)
+fact(value::gnnmg_times) = facts(value)
+fact(value::Ptr{gnnmg_metrics}) = value == C_NULL ? nothing : facts(unsafe_load(value))
 
 "The fields of a struct of the library's, as a named tuple."
 @generated function facts(info::T) where {T}

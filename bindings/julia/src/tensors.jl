@@ -299,14 +299,6 @@ data_of(x::Tensor) = Ptr{Cvoid}(Base.unsafe_convert(Ptr{eltype(x)}, x))
 
 shape(x) = collect(Int64, size(x))
 
-"Calls `f(data, dtype, num_dims, shape)` on the rows of an array."
-function with_rows(f, x::AbstractArray)
-    rows = row_major(x)
-    return held(rows) do
-        GC.@preserve rows f(data_of(rows), dtype(eltype(rows)), ndims(rows), shape(rows))
-    end
-end
-
 held(f, x::Tensor) = holding(f, x.memory)
 held(f, x) = f()
 
@@ -379,6 +371,27 @@ function given(f, arrays, release)
         foreach(gnnmg_tensor_free, pointers) # nothing for those that the library took
     end
 end
+
+"""
+Tensors that a call copies: `f(pointers...)`. Without a release the library does not learn when their
+memory is gone, so it keeps none of it.
+"""
+function copied(f, arrays)
+    rows = map(x -> x === nothing ? nothing : row_major(x), arrays)
+    pointers = Ptr{gnnmg_tensor}[]
+    try
+        for x in rows
+            push!(pointers, x === nothing ? C_NULL :
+                            held(() -> created(data_of(x), dtype(eltype(x)), shape(x), C_NULL, C_NULL), x))
+        end
+        GC.@preserve rows all_held(() -> check(f(pointers...)), rows...)
+        return nothing
+    finally
+        foreach(gnnmg_tensor_free, pointers) # nothing for those that the library took
+    end
+end
+all_held(f) = f()
+all_held(f, x, rest...) = held(() -> all_held(f, rest...), x)
 
 given_check(::Nothing) = nothing
 function given_check(x::AbstractArray)

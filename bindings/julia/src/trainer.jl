@@ -253,27 +253,10 @@ function load!(trainer::Trainer, path::AbstractString; timeout = nothing)
     return on_ranks(trainer, timeout_ms -> gnnmg_trainer_load(trainer, path, timeout_ms), timeout)
 end
 
-"""
-    save_optimizer(trainer, path; timeout, settings...)
-    load_optimizer!(trainer, path; timeout, settings...)
-
-Writes or reads the state of the trainer's optimizer as a file of PyTorch's optimizer of the same
-kind, with the settings for saving and loading the weights (see [`save`](@ref)). In a job of several
-processes the first one writes and reads. With a `timeout` in seconds it may return
-[`pending`](@ref).
-
-C: `gnnmg_trainer_save_optimizer`, `gnnmg_trainer_load_optimizer`
-"""
-function save_optimizer(trainer::Trainer, path::AbstractString; timeout = nothing, settings...)
-    text = settings_text(settings)
-    call = timeout_ms -> gnnmg_trainer_save_optimizer(trainer, path, text, timeout_ms)
-    return on_ranks(trainer, call, timeout)
-end
-"See [`save_optimizer`](@ref)."
-function load_optimizer!(trainer::Trainer, path::AbstractString; timeout = nothing, settings...)
-    text = settings_text(settings)
-    call = timeout_ms -> gnnmg_trainer_load_optimizer(trainer, path, text, timeout_ms)
-    return on_ranks(trainer, call, timeout)
+function Optimizer(trainer::Trainer)
+    optimizer = make(out -> gnnmg_trainer_get_optimizer(trainer, out), Optimizer)
+    optimizer.trainer = trainer
+    return optimizer
 end
 
 function step!(trainer::Trainer; timeout = nothing)
@@ -286,14 +269,22 @@ end
 
 function evaluate(trainer::Trainer, part; timeout = nothing)
     metrics = blank(gnnmg_metrics)
-    call = timeout_ms -> gnnmg_trainer_evaluate(trainer, part, metrics, timeout_ms)
+    call = timeout_ms -> gnnmg_trainer_evaluate(trainer, part, metrics, C_NULL, timeout_ms)
     return on_ranks(trainer, call, timeout) === pending ? pending : facts(metrics[])
 end
 
+function confusion(trainer::Trainer, part; timeout = nothing)
+    metrics = blank(gnnmg_metrics)
+    call = (out, timeout_ms) -> gnnmg_trainer_evaluate(trainer, part, metrics, out, timeout_ms)
+    matrix = awaited_tensor(call, () -> cancel(trainer), timeout, Causes(trainer))
+    return matrix === pending ? pending : (facts(metrics[]), matrix)
+end
+
 function embed(trainer::Trainer; timeout = nothing)
-    call = (out, timeout_ms) -> gnnmg_trainer_embed(trainer, 0, out, timeout_ms)
+    call = (out, timeout_ms) -> gnnmg_trainer_embed(trainer, 0, C_NULL, out, timeout_ms)
     return awaited_tensor(call, () -> cancel(trainer), timeout, Causes(trainer))
 end
 function embed(trainer::Trainer, path::AbstractString; timeout = nothing)
-    return on_ranks(trainer, timeout_ms -> gnnmg_trainer_embed_to_file(trainer, 0, path, timeout_ms), timeout)
+    call = timeout_ms -> gnnmg_trainer_embed(trainer, 0, path, C_NULL, timeout_ms)
+    return on_ranks(trainer, call, timeout)
 end

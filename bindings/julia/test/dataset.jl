@@ -100,7 +100,7 @@ in_folder() do folder
     @test sum(part.num_train for part in parts) == 180
     @test all(part -> part.hotness === true && part.batch_rows > 32 && part.hit_rate > 0.999, parts)
     @test part_info(whole, 1).hit_rate == 0 && part_info(whole, 2) === nothing
-    failure_of(() -> part_info(whole, -1), :invalid_argument, "part")
+    failure_of(() -> part_info(whole, -1), :not_found, "part")
 
     given = collect(0:299) .% 3
     save_parts(world.data, "given"; given = given, num_parts = 3, fanouts = nothing)

@@ -82,5 +82,5 @@ for placement in (gpus >= 2 ? (:cached, :split) : ())
     train!(trainer)
     local ranks = rank_info(trainer)
     @test [(rank.rank, rank.device) for rank in ranks] == [(0, 1), (1, 0)]
-    @test all(rank -> 0 < rank.num_rows_there < rank.num_rows && rank.compute_seconds > 0, ranks)
+    @test all(rank -> 0 < rank.num_rows_there < rank.num_rows && rank.times.compute > 0, ranks)
 end

@@ -19,7 +19,7 @@ graph = of_columns(3, 0:3, Int32[2, 0, 1])
 @test_throws DimensionMismatch of_columns(2, [0, 1, 5], [1])
 @test_throws ArgumentError Graph(context, 3, [0.5], [1])
 failure_of(() -> Graph(context, 3, [0, 9], [1, 2]), :range, "9")
-failure_of(() -> in_edges(graph, 17), :range, "17")
+failure_of(() -> in_edges(graph, 17), :not_found, "17")
 
 # With types.
 graph = Graph(context)

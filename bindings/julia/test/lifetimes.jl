@@ -74,7 +74,7 @@ GC.gc()
 
 # Loaders cancelled at every moment, from another thread.
 for moment in 0:15
-    local loader = Loader(world.data, world.sampler; batch_size = 8, num_threads = moment % 3, prefetch = 3)
+    local loader = Loader(world.data, world.sampler; batch_size = 8, num_threads = moment % 3)
     local canceller = Threads.@spawn (sleep(0.0005moment); cancel(loader))
     try
         foreach(close, loader)

@@ -65,6 +65,11 @@ while answer === pending
     global answer = evaluate(model, world.data, :test; timeout = 0.001)
 end
 @test answer.correct == metrics.correct
+@test evaluate(model, world.data, :test; top_k = 1).top_k_accuracy == metrics.accuracy
+@test evaluate(model, world.data, :test; top_k = 3).top_k_accuracy == 1
+same, matrix = confusion(model, world.data, :test)
+@test same.loss == metrics.loss && size(matrix) == (3, 3) && sum(matrix) == 80
+@test sum(matrix[c, c] for c in 1:3) == metrics.correct
 rows = embed(model, world.data)
 @test size(rows) == (400, 3) && count(i -> argmax(rows[i + 1, :]) - 1 == labels(world.data)[i + 1],
                                       split_ids(world.data, :test)) == metrics.correct

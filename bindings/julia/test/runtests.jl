@@ -18,11 +18,11 @@ include("support.jl")
 
     @testset "every function of the header is called" begin
         declared = [Symbol(found[1]) for found in
-                    eachmatch(r"^GNNMG_API [^;(]*?(gnnmg_\w+)\("m, read(HEADER, String))]
+                    eachmatch(r"^GNNMG_(?:API|STATUS) [^;(]*?(gnnmg_\w+)\("m, read(HEADER, String))]
         @test length(declared) > 150
         @test declared == GNNMG.Lib.FUNCTIONS
         missed = setdiff(declared, GNNMG.Lib.bound())
-        @test missed == Symbol[]
+        @test missed == [:gnnmg_context_close] # objects free themselves
         println(length(declared) - length(missed), " of ", length(declared), " functions are called")
     end
 

@@ -2,18 +2,20 @@ world = small_world()
 trainer = small_trainer(world; num_ranks = 2)
 seen = []
 @test train!(epoch -> push!(seen, epoch), trainer) === trainer
-@test [epoch.epoch for epoch in seen] == 0:2 && all(epoch -> epoch.evaluated, seen)
+@test [epoch.epoch for epoch in seen] == 0:2 && all(epoch -> epoch.validation !== nothing, seen)
 @test seen[end].train_loss < seen[1].train_loss
-@test all(epoch -> 0 <= epoch.peer_wait_seconds <= epoch.reduce_seconds, seen)
+@test all(epoch -> 0 <= epoch.times.peer_wait <= epoch.times.reduce, seen)
 metrics = evaluate(trainer, :test)
 @test metrics.count == 80
 @test metrics.accuracy > 1 / 3
+same, matrix = confusion(trainer, :test)
+@test same.loss == metrics.loss && sum(matrix) == 80 && sum(matrix[c, c] for c in 1:3) == metrics.correct
 at = progress(trainer)
-@test at.state == :finished && at.num_epochs == 3 && at.has_validation && at.peer_wait_seconds >= 0
-@test rank_info(trainer, 1).compute_seconds > 0 && rank_info(trainer, 1).device == -1
+@test at.state == :finished && at.num_epochs == 3 && at.has_validation && at.times.peer_wait >= 0
+@test rank_info(trainer, 1).times.compute > 0 && rank_info(trainer, 1).device == -1
 times = rank_info(trainer, 1)
 @test times.idle_seconds >= 0
-@test times.idle_seconds ≈ times.seconds - times.compute_seconds - times.reduce_seconds - times.optimizer_seconds
+@test times.idle_seconds ≈ times.times.total - times.times.compute - times.times.reduce - times.times.optimizer
 @test [facts.rank for facts in rank_info(trainer)] == [0, 1] && rank_info(trainer)[2] == rank_info(trainer, 2)
 @test failure_of(() -> rank_info(trainer, 99), :not_found).code == :not_found
 plan = memory_info(trainer, 80 * 10^9)
@@ -107,9 +109,9 @@ in_folder() do folder
     @test parameters(again.model) == parameters(world.model)
     failure_of(() -> load!(other, "nowhere"), :not_found)
     failure_of(() -> save(other, "end"), :invalid_argument, "end")
-    @test save_optimizer(trainer, "adam.pth") === nothing
-    load_optimizer!(other, "adam.pth")
-    save_optimizer(other, "again.pth")
+    @test save(Optimizer(trainer), "adam.pth") === nothing
+    load!(Optimizer(other), "adam.pth")
+    save(Optimizer(other), "again.pth")
     @test read("again.pth") == read("adam.pth")
-    failure_of(() -> load_optimizer!(other, "adam.pth"; other_framework = true), :format, "misshapen")
+    failure_of(() -> load!(Optimizer(other), "adam.pth"; other_framework = true), :format, "misshapen")
 end

@@ -34,7 +34,7 @@ func main() {
 		}))
 		seconds := 0.0
 		Check(trainer.Run(Background, func(e gnnmg.EpochInfo) error {
-			seconds += e.Seconds / float64(e.NumEpochs)
+			seconds += e.Times.Total / float64(e.NumEpochs)
 			return nil
 		}))
 		metrics := Get(trainer.Evaluate(Background, gnnmg.PartTest))

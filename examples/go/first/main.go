@@ -13,6 +13,13 @@ func main() {
 	ctx := context.Background() // a canceled context ends calls
 	rt := gnnmg.Must(gnnmg.NewRuntime())
 	defer rt.Close()
+	defer func() { // also if a call below fails
+		for said, err := range rt.Messages() {
+			if err == nil && said.Level >= gnnmg.LogWarning {
+				fmt.Fprintln(os.Stderr, "warning:", said.Text)
+			}
+		}
+	}()
 	var data *gnnmg.Dataset
 	if len(os.Args) > 1 { // Planetoid, OGB, .npz, edge lists, ...
 		data = gnnmg.Must(gnnmg.OpenDataset(ctx, rt, os.Args[1]))
@@ -33,11 +40,6 @@ func main() {
 
 	test := gnnmg.Must(trainer.Evaluate(ctx, gnnmg.PartTest))
 	fmt.Printf("test accuracy %.3f on %d nodes\n", test.Accuracy, test.Count)
-	for said, err := range rt.Messages() {
-		if err == nil && said.Level >= gnnmg.LogWarning {
-			fmt.Fprintln(os.Stderr, "warning:", said.Text)
-		}
-	}
 	if err := model.Save(ctx, "sage.safetensors"); err != nil { // PyG's keys; or .pth
 		panic(err)
 	}

@@ -62,7 +62,7 @@ func main() {
 		c.CacheBytes = 64 << 20
 	}))
 	Check(trainer.Run(Background, func(epoch gnnmg.EpochInfo) error {
-		fmt.Printf("epoch %d  validation accuracy %.4f\n", epoch.Epoch+1, epoch.ValidationAccuracy)
+		fmt.Printf("epoch %d  validation accuracy %.4f\n", epoch.Epoch+1, epoch.Validation.Accuracy)
 		return nil
 	}))
 	metrics := Get(trainer.Evaluate(Background, gnnmg.PartTest))

@@ -98,7 +98,7 @@ func crossValidate(rt *gnnmg.Runtime, data *gnnmg.Dataset, epochs int64) {
 			fold := Get(data.SelectSplit("folds", k)) // shares the data
 			defer fold.Close()
 			train(rt, fold, epochs, uint64(k), func(e gnnmg.EpochInfo) error {
-				curve[k] = append(curve[k], e.ValidationAccuracy)
+				curve[k] = append(curve[k], e.Validation.Accuracy)
 				return nil
 			}).Close()
 		}()
@@ -156,7 +156,7 @@ func main() {
 	trainer := train(rt, data, *epochs, 1, func(e gnnmg.EpochInfo) error {
 		best := map[bool]string{true: " *"}[e.Best]
 		fmt.Printf("epoch %2d  loss %.4f  validation accuracy %.4f%s\n", e.Epoch+1, e.TrainLoss,
-			e.ValidationAccuracy, best)
+			e.Validation.Accuracy, best)
 		return nil
 	})
 	metrics := Get(trainer.Evaluate(Background, gnnmg.PartTest))

@@ -60,24 +60,24 @@ func main() {
 	trainer := w.trainer(model, 1)
 	train(trainer, "begun")
 	Check(model.Save(Background, "model.pth"))
-	Check(trainer.SaveOptimizer(Background, "optimizer.pth"))
+	Check(Get(trainer.Optimizer()).Save(Background, "optimizer.pth"))
 
 	// [move in]
 	moved := w.model(gnnmg.FrameworkDGL)
 	other := w.trainer(moved, 2)
 	ofPyG := func(c *gnnmg.ModelFileConfig) { c.OtherFramework = true } // the files have PyG's layers
 	Check(moved.Load(Background, "model.pth", ofPyG))
-	Check(other.LoadOptimizer(Background, "optimizer.pth", ofPyG))
+	Check(Get(other.Optimizer()).Load(Background, "optimizer.pth", ofPyG))
 	// [move in]
 	train(trainer, "stayed")
 	train(other, "moved")
 
 	Check(moved.Save(Background, "model.pth", ofPyG))
-	Check(other.SaveOptimizer(Background, "optimizer.pth", ofPyG))
+	Check(Get(other.Optimizer()).Save(Background, "optimizer.pth", ofPyG))
 	back := w.model(gnnmg.FrameworkPyG)
 	third := w.trainer(back, 1)
 	Check(back.Load(Background, "model.pth"))
-	Check(third.LoadOptimizer(Background, "optimizer.pth"))
+	Check(Get(third.Optimizer()).Load(Background, "optimizer.pth"))
 	train(trainer, "stayed")
 	train(third, "back")
 	same := largestDifference(model, back) < 1e-9

@@ -47,7 +47,7 @@ func main() {
 	Check(trainer.Run(Background, func(e gnnmg.EpochInfo) error { // the best weights stay
 		epochs = e.Epoch + 1
 		best := map[bool]string{true: " *"}[e.Best]
-		fmt.Printf("epoch %2d  loss %.4f  validation ROC-AUC %.4f%s\n", e.Epoch+1, e.TrainLoss, e.ValidationROCAUC, best)
+		fmt.Printf("epoch %2d  loss %.4f  validation ROC-AUC %.4f%s\n", e.Epoch+1, e.TrainLoss, e.Validation.ROCAUC, best)
 		return nil
 	}))
 

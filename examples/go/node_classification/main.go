@@ -35,7 +35,7 @@ func main() {
 	check(trainer.Run(ctx, func(e gnnmg.EpochInfo) error {
 		best := map[bool]string{true: " *"}[e.Best]
 		fmt.Printf("epoch %2d  loss %.4f  validation accuracy %.4f%s\n", e.Epoch+1, e.TrainLoss,
-			e.ValidationAccuracy, best)
+			e.Validation.Accuracy, best)
 		return nil // an error would end training
 	}))
 	// [train]

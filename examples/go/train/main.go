@@ -352,7 +352,7 @@ func printTest(trainer *gnnmg.Trainer, part gnnmg.Part, test gnnmg.Metrics, s me
 		fmt.Println()
 	}
 	label := map[bool]string{true: "test   ", false: "held out"}[part == gnnmg.PartTest]
-	fmt.Printf("%s %s %.4f, loss %.4f", label, s.name, s.ofResult(test), test.Loss)
+	fmt.Printf("%s %s %.4f, loss %.4f", label, s.name, s.of(test), test.Loss)
 	if at := Get(trainer.Progress()); at.HasValidation && at.BestEpoch >= 0 && at.State == gnnmg.TrainerStateFinished {
 		fmt.Printf(" (weights of epoch %d, validation %.4f)", at.BestEpoch+1, at.BestValidation)
 	}
@@ -362,18 +362,36 @@ func printTest(trainer *gnnmg.Trainer, part gnnmg.Part, test gnnmg.Metrics, s me
 	}
 }
 
-// checkPlace complains about a folder that cannot be written to: better before training than after it.
-func checkPlace(path string) {
+// checkPlace complains, better before training than after it, about a place that neither has a file or folder to replace nor
+// takes a new one: a link to nothing, a FIFO or a device, and for weights a folder that cannot be written to.
+func checkPlace(option, path string) {
 	const writable = 2
-	if err := syscall.Access(filepath.Dir(path), writable); err != nil {
-		refuse("--save %s: %v", path, err)
+	var fault error
+	if option == "save" { // the library tries the other places itself before the training
+		fault = syscall.Access(filepath.Dir(path), writable)
+	}
+	if _, err := os.Lstat(path); err == nil && fault == nil {
+		there, err := os.Stat(path)
+		switch {
+		case err != nil:
+			refuse("--%s %s: is a link to nothing", option, path)
+		case !there.Mode().IsRegular() && !there.IsDir():
+			refuse("--%s %s: is neither a file nor a folder", option, path)
+		}
+		fault = syscall.Access(path, writable)
+	}
+	if fault != nil {
+		refuse("--%s %s: %v", option, path, fault)
 	}
 }
 
 func main() {
 	o := parse(os.Args[1:])
-	if o.save != "" {
-		checkPlace(o.save)
+	for option, path := range map[string]string{"save": o.save, "log": o.log, "tensorboard": o.tensorboard,
+		"checkpoints": o.checkpoints} {
+		if path != "" {
+			checkPlace(option, path)
+		}
 	}
 	once, twice := interrupts()
 	start := time.Now()
@@ -434,9 +452,17 @@ func main() {
 		if sizeOf(data, part) > 0 { // all may be for training
 			test := evaluate(twice, rt, trainer, part, d)
 			s := score(test, metric)
-			name, values = s.name, append(values, s.ofResult(test))
+			name, values = s.name, append(values, s.of(test))
 			if speaks {
 				printTest(trainer, part, test, s, o)
+			}
+			if o.confusion { // every process of a job
+				_, matrix, err := trainer.Confusion(twice, part)
+				Check(err)
+				if speaks {
+					printClasses(matrix)
+				}
+				matrix.Close()
 			}
 		}
 		if speaks {

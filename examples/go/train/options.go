@@ -92,7 +92,7 @@ type options struct {
 	checkpointSteps                           int64
 	checkpointKeep                            int
 	resume, quiet                             bool
-	times, plan                               bool
+	confusion, times, plan                    bool
 	gpuMemory                                 uint64 // bytes; 0: that of the first GPU, as far as it is free
 }
 
@@ -357,6 +357,7 @@ func (o *options) defineOutput(flags *flag.FlagSet) {
 	flags.BoolVar(&o.resume, "resume", false, "go on from the newest whole checkpoint, if there is one")
 	flags.StringVar(&o.log, "log", "", "file of one JSON object an epoch")
 	flags.StringVar(&o.tensorboard, "tensorboard", "", "folder of event files")
+	flags.BoolVar(&o.confusion, "confusion", false, "precision, recall and F1 of each class")
 	flags.BoolVar(&o.times, "times", false, "where the time of the last epoch went, for each rank")
 	flags.BoolVar(&o.plan, "plan", false, "print the use of a GPU's memory, and train nothing")
 	flags.Func("gpu-memory", "`SIZE` of a GPU that need not be there, as 80G or 40GiB (default that of the first GPU, as far as "+

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"gnnmg"
+	. "gnnmg/examples/common"
 )
 
 // line is a line of parts. The first part that does not fit the width is dropped, with all after it.
@@ -83,48 +84,39 @@ func isTerminal(file *os.File) bool {
 
 // measure is a metric: its name, which way is better, and where it is.
 type measure struct {
-	name     string
-	smaller  bool
-	ofEpoch  func(e gnnmg.EpochInfo) float64
-	ofResult func(m gnnmg.Metrics) float64
+	name    string
+	smaller bool
+	of      func(m gnnmg.Metrics) float64
 }
 
 var measures = map[gnnmg.Metric]measure{
-	gnnmg.MetricAccuracy: {"accuracy", false, func(e gnnmg.EpochInfo) float64 { return e.ValidationAccuracy },
-		func(m gnnmg.Metrics) float64 { return m.Accuracy }},
-	gnnmg.MetricLoss: {"loss", true, func(e gnnmg.EpochInfo) float64 { return e.ValidationLoss },
-		func(m gnnmg.Metrics) float64 { return m.Loss }},
-	gnnmg.MetricROCAUC: {"ROC-AUC", false, func(e gnnmg.EpochInfo) float64 { return e.ValidationROCAUC },
-		func(m gnnmg.Metrics) float64 { return m.ROCAUC }},
-	gnnmg.MetricF1Macro: {"macro F1", false, func(e gnnmg.EpochInfo) float64 { return e.ValidationF1Macro },
-		func(m gnnmg.Metrics) float64 { return m.F1Macro }},
-	gnnmg.MetricF1Micro: {"micro F1", false, func(e gnnmg.EpochInfo) float64 { return e.ValidationF1Micro },
-		func(m gnnmg.Metrics) float64 { return m.F1Micro }},
-	gnnmg.MetricAveragePrecision: {"average precision", false, func(e gnnmg.EpochInfo) float64 { return e.ValidationAveragePrecision },
-		func(m gnnmg.Metrics) float64 { return m.AveragePrecision }},
-	gnnmg.MetricRMSE: {"RMSE", true, func(e gnnmg.EpochInfo) float64 { return e.ValidationRMSE },
-		func(m gnnmg.Metrics) float64 { return m.RMSE }},
-	gnnmg.MetricMAE: {"MAE", true, func(e gnnmg.EpochInfo) float64 { return e.ValidationMAE },
-		func(m gnnmg.Metrics) float64 { return m.MAE }},
+	gnnmg.MetricAccuracy:         {"accuracy", false, func(m gnnmg.Metrics) float64 { return m.Accuracy }},
+	gnnmg.MetricLoss:             {"loss", true, func(m gnnmg.Metrics) float64 { return m.Loss }},
+	gnnmg.MetricROCAUC:           {"ROC-AUC", false, func(m gnnmg.Metrics) float64 { return m.ROCAUC }},
+	gnnmg.MetricF1Macro:          {"macro F1", false, func(m gnnmg.Metrics) float64 { return m.F1Macro }},
+	gnnmg.MetricF1Micro:          {"micro F1", false, func(m gnnmg.Metrics) float64 { return m.F1Micro }},
+	gnnmg.MetricAveragePrecision: {"average precision", false, func(m gnnmg.Metrics) float64 { return m.AveragePrecision }},
+	gnnmg.MetricRMSE:             {"RMSE", true, func(m gnnmg.Metrics) float64 { return m.RMSE }},
+	gnnmg.MetricMAE:              {"MAE", true, func(m gnnmg.Metrics) float64 { return m.MAE }},
 }
 
 // epoch is called after each one.
 func (p *progress) epoch(e gnnmg.EpochInfo) error {
 	p.sum.NumEpochs++
-	p.sum.Seconds += e.Seconds
+	p.sum.Times.Total += e.Times.Total
 	p.sum.EvaluationSeconds += e.EvaluationSeconds
-	p.sum.WaitSeconds += e.WaitSeconds
-	p.sum.ComputeSeconds += e.ComputeSeconds
-	p.sum.ReduceSeconds += e.ReduceSeconds
-	p.sum.PeerWaitSeconds += e.PeerWaitSeconds
-	p.sum.OptimizerSeconds += e.OptimizerSeconds
-	p.sum.SampleSeconds += e.SampleSeconds
-	p.sum.GatherSeconds += e.GatherSeconds
+	p.sum.Times.Wait += e.Times.Wait
+	p.sum.Times.Compute += e.Times.Compute
+	p.sum.Times.Reduce += e.Times.Reduce
+	p.sum.Times.PeerWait += e.Times.PeerWait
+	p.sum.Times.Optimizer += e.Times.Optimizer
+	p.sum.Times.Sample += e.Times.Sample
+	p.sum.Times.Gather += e.Times.Gather
 	p.sum.MeanBusySeconds += e.MeanBusySeconds
 	p.sum.MostBusySeconds += e.MostBusySeconds
 	p.slowest[e.SlowestRank]++
-	if e.Evaluated {
-		p.curve = append(p.curve, point{e.Epoch, measures[p.metric].ofEpoch(e)})
+	if e.Validation != nil {
+		p.curve = append(p.curve, point{e.Epoch, measures[p.metric].of(*e.Validation)})
 	}
 	if p.quiet {
 		return nil
@@ -134,11 +126,11 @@ func (p *progress) epoch(e gnnmg.EpochInfo) error {
 		l, clear = lineOfTerminal(), "\r\033[K"
 	}
 	l.add("epoch %3d/%d  loss %.4f", e.Epoch+1, e.NumEpochs, e.TrainLoss)
-	if e.Evaluated {
+	if e.Validation != nil {
 		best := map[bool]string{true: " *", false: "  "}[e.Best]
-		l.add("  validation %s %.4f%s", measures[p.metric].name, measures[p.metric].ofEpoch(e), best)
+		l.add("  validation %s %.4f%s", measures[p.metric].name, measures[p.metric].of(*e.Validation), best)
 	}
-	l.add("  %.2f s", e.Seconds+e.EvaluationSeconds)
+	l.add("  %.2f s", e.Times.Total+e.EvaluationSeconds)
 	l.add("  %.0f seeds/s", e.SeedsPerSecond)
 	fmt.Printf("%s%s\n", clear, l.text) // one write, since the bar, whose place the line takes, is drawn meanwhile
 	return nil
@@ -214,15 +206,15 @@ func (p *progress) draw(info gnnmg.ProgressInfo) {
 
 // addTimes adds the times of the epoch, on this process's first rank.
 func (l *line) addTimes(info gnnmg.ProgressInfo) {
-	percent := info.Seconds / 100
+	percent := info.Times.Total / 100
 	if percent <= 0 {
 		return
 	}
-	l.add("  wait %.0f compute %.0f all-reduce %.0f peers %.0f update %.0f %%", info.WaitSeconds/percent,
-		info.ComputeSeconds/percent, (info.ReduceSeconds-info.PeerWaitSeconds)/percent, info.PeerWaitSeconds/percent,
-		info.OptimizerSeconds/percent)
-	if info.SampleSeconds+info.GatherSeconds > 0 {
-		l.add(" (beside: sample %.0f gather %.0f %%)", info.SampleSeconds/percent, info.GatherSeconds/percent)
+	l.add("  wait %.0f compute %.0f all-reduce %.0f peers %.0f update %.0f %%", info.Times.Wait/percent,
+		info.Times.Compute/percent, (info.Times.Reduce-info.Times.PeerWait)/percent, info.Times.PeerWait/percent,
+		info.Times.Optimizer/percent)
+	if info.Times.Sample+info.Times.Gather > 0 {
+		l.add(" (beside: sample %.0f gather %.0f %%)", info.Times.Sample/percent, info.Times.Gather/percent)
 	}
 }
 
@@ -233,19 +225,19 @@ func (p *progress) table(elapsed time.Duration) {
 		return
 	}
 	t, epochs := &p.sum, float64(p.sum.NumEpochs)
-	percent := t.Seconds / 100
+	percent := t.Times.Total / 100
 	if percent == 0 {
 		percent = 1
 	}
-	rest := t.Seconds - t.WaitSeconds - t.ComputeSeconds - t.ReduceSeconds - t.OptimizerSeconds
+	rest := t.Times.Total - t.Times.Wait - t.Times.Compute - t.Times.Reduce - t.Times.Optimizer
 	fmt.Printf("time    %.1f s: %d epochs of %.3f s, validation %.3f s each\n", elapsed.Seconds(), t.NumEpochs,
-		t.Seconds/epochs, t.EvaluationSeconds/epochs)
+		t.Times.Total/epochs, t.EvaluationSeconds/epochs)
 	fmt.Printf("        of an epoch on rank 0: waiting for mini-batches %.0f %%, forward and backward %.0f %%,\n"+
 		"        all-reduce %.1f %%, waiting for slower ranks %.1f %%, update %.0f %%, other %.0f %%\n",
-		t.WaitSeconds/percent, t.ComputeSeconds/percent, (t.ReduceSeconds-t.PeerWaitSeconds)/percent,
-		t.PeerWaitSeconds/percent, t.OptimizerSeconds/percent, rest/percent)
-	fmt.Printf("        beside it on rank 0's loader: sampling %.2f s, gathering %.2f s in all\n", t.SampleSeconds,
-		t.GatherSeconds)
+		t.Times.Wait/percent, t.Times.Compute/percent, (t.Times.Reduce-t.Times.PeerWait)/percent,
+		t.Times.PeerWait/percent, t.Times.Optimizer/percent, rest/percent)
+	fmt.Printf("        beside it on rank 0's loader: sampling %.2f s, gathering %.2f s in all\n", t.Times.Sample,
+		t.Times.Gather)
 	if t.MostBusySeconds <= t.MeanBusySeconds { // one rank
 		return
 	}
@@ -265,7 +257,7 @@ func printRanks(ranks []gnnmg.RankInfo) {
 	fmt.Println("        rank  on     seconds  compute  reduce  peers  update    idle  waiting" +
 		"  (sample  gather)   bus MB  hits")
 	for _, r := range ranks {
-		percent := r.Seconds / 100
+		percent := r.Times.Total / 100
 		if percent == 0 {
 			percent = 1
 		}
@@ -273,10 +265,10 @@ func printRanks(ranks []gnnmg.RankInfo) {
 		if r.Device >= 0 {
 			on = fmt.Sprintf("GPU %d", r.Device)
 		}
-		fmt.Printf("        %4d  %-6s %7.2f  %7.1f  %6.1f  %5.1f  %6.1f  %6.1f  %7.1f  (%6.1f  %6.1f)", r.Rank, on, r.Seconds,
-			r.ComputeSeconds/percent, (r.ReduceSeconds-r.PeerWaitSeconds)/percent, r.PeerWaitSeconds/percent,
-			r.OptimizerSeconds/percent, r.IdleSeconds/percent, r.WaitSeconds/percent, r.SampleSeconds/percent,
-			r.GatherSeconds/percent)
+		fmt.Printf("        %4d  %-6s %7.2f  %7.1f  %6.1f  %5.1f  %6.1f  %6.1f  %7.1f  (%6.1f  %6.1f)", r.Rank, on, r.Times.Total,
+			r.Times.Compute/percent, (r.Times.Reduce-r.Times.PeerWait)/percent, r.Times.PeerWait/percent,
+			r.Times.Optimizer/percent, r.IdleSeconds/percent, r.Times.Wait/percent, r.Times.Sample/percent,
+			r.Times.Gather/percent)
 		if r.Device >= 0 {
 			fmt.Printf("  %7.1f", float64(r.BusBytes)*1e-6)
 		}
@@ -284,5 +276,26 @@ func printRanks(ranks []gnnmg.RankInfo) {
 			fmt.Printf("  %.0f %%", 100*float64(r.NumRowsThere)/float64(r.NumRows))
 		}
 		fmt.Println()
+	}
+}
+
+// printClasses prints a table of classes, or of the targets of a binary task, from a confusion matrix.
+func printClasses(confusion *gnnmg.Tensor) {
+	shape, matrix := confusion.Shape(), Get(gnnmg.Values[int64](confusion))
+	targets, n := len(shape) == 3, shape[1]
+	fmt.Printf("%s     rows  precision  recall      F1\n", map[bool]string{true: "target", false: "class "}[targets])
+	for c := range shape[0] {
+		of, index := matrix, c
+		if targets {
+			of, index = matrix[4*c:], 1
+		}
+		var rows, predicted int64
+		for i := range n {
+			rows += of[index*n+i]
+			predicted += of[i*n+index]
+		}
+		correct := float64(of[index*n+index])
+		fmt.Printf("%6d  %7d  %9.4f  %6.4f  %6.4f\n", c, rows, correct/float64(max(predicted, 1)),
+			correct/float64(max(rows, 1)), 2*correct/float64(max(rows+predicted, 1)))
 	}
 }

@@ -49,25 +49,6 @@ std::chrono::milliseconds gloo_timeout(const Wait& wait) {
   return std::chrono::milliseconds(own + stall + kSlack);
 }
 
-const char* op_name(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::kSum:
-      return "sum";
-    case ReduceOp::kMean:
-      return "mean";
-    case ReduceOp::kMin:
-      return "min";
-    case ReduceOp::kMax:
-      return "max";
-  }
-  return "?";
-}
-
-// The properties of a tensor that ranks must agree on.
-std::string describe(const TensorView& tensor) {
-  return base::text(base::dtype_name(tensor.dtype), " ", tensor.shape.to_string());
-}
-
 // Different calls get different tags, so their messages never match: the ranks then wait and find
 // the difference.
 uint32_t call_tag(const Call& call, uint64_t operation) {
@@ -92,8 +73,7 @@ class Engine final : public Collectives {
   int world_size() const override { return groups_->state->world_size(); }
 
   void all_reduce(const TensorView& tensor, ReduceOp op, const Wait& wait) override {
-    check_reduce(tensor, op);
-    Call call{"all_reduce", base::text(describe(tensor), ", ", op_name(op))};
+    Call call = check_reduce(tensor, op);
     if (tensor.shape.num_elements() == 0) return synchronize(std::move(call), wait);
     at::Tensor staged = stage(tensor.num_bytes()).view(scalar_type(tensor.dtype));
     std::memcpy(staged.data_ptr(), tensor.data, tensor.num_bytes());
@@ -112,8 +92,7 @@ class Engine final : public Collectives {
   }
 
   void broadcast(const TensorView& tensor, int root, const Wait& wait) override {
-    check_root(root, world_size());
-    Call call{"broadcast", base::text(describe(tensor), ", root ", root)};
+    Call call = check_broadcast(tensor, root, world_size());
     if (tensor.num_bytes() == 0) return synchronize(std::move(call), wait);
     at::Tensor staged = stage(tensor.num_bytes());
     if (root == rank_) std::memcpy(staged.data_ptr(), tensor.data, tensor.num_bytes());
@@ -126,12 +105,10 @@ class Engine final : public Collectives {
 
   void all_gather(const TensorView& input, std::span<const TensorView> outputs,
                   const Wait& wait) override {
-    check_gather(input, outputs, rank_, world_size());
-    Call call{"all_gather", base::dtype_name(input.dtype)};
+    Call call = check_gather(input, outputs, rank_, world_size());
     int64_t total = 0;
     bool even = true;
     for (const TensorView& output : outputs) {
-      call.detail += base::text(" ", output.shape.to_string());
       total += output.num_bytes();
       even = even && output.num_bytes() == input.num_bytes();
     }
@@ -166,19 +143,13 @@ class Engine final : public Collectives {
 
   void all_to_all(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
                   const Wait& wait) override {
-    check_exchange(inputs, outputs, rank_, world_size());
-    Call call{"all_to_all", base::dtype_name(inputs[0].dtype)};
+    Call call = check_exchange(inputs, outputs, rank_, world_size());
     std::vector<int64_t> sent, received;  // bytes
     int64_t total_sent = 0, total_received = 0;
-    for (const TensorView& input : inputs) {
-      call.sent.push_back(input.shape.num_elements());
-      total_sent += sent.emplace_back(input.num_bytes());
-    }
-    for (const TensorView& output : outputs) {
-      call.received.push_back(output.shape.num_elements());
+    for (const TensorView& input : inputs) total_sent += sent.emplace_back(input.num_bytes());
+    for (const TensorView& output : outputs)
       total_received += received.emplace_back(output.num_bytes());
-    }
-    if (groups_->state->spread()) exchange_sizes(call, wait);
+    exchange_sizes(call, wait);
     at::Tensor staged = stage(total_sent + total_received);
     at::Tensor from = staged.narrow(0, 0, total_sent);
     at::Tensor to = staged.narrow(0, total_sent, total_received);

@@ -1,12 +1,11 @@
-// The rendezvous of rank threads: all meet first, so that an error can name a missing rank. Then
-// they make their process groups over a local board or the control connections, and verify each
-// other.
+// The rendezvous of rank threads of several processes: all meet first, so that an error can name a
+// missing rank. Then they make their process groups over a local board or the control connections,
+// and verify each other.
 #include <algorithm>
 #include <optional>
 
 #include "base/background.h"
 #include "base/signals.h"
-#include "comm/check.h"
 #include "comm/gloo/descriptors.h"
 #include "comm/gloo/engine.h"
 #include "comm/gloo/failure.h"
@@ -15,9 +14,9 @@
 #include "comm/gloo/rendezvous_store.h"
 #include "comm/gloo/thread_group.h"
 #include "comm/join/control.h"
+#include "comm/local.h"
 #include "comm/processes.h"
 #include "comm/shares.h"
-#include "comm/single.h"
 
 namespace gnnmg::comm {
 namespace gloo {
@@ -70,7 +69,6 @@ class GlooThreadGroup : public ThreadGroup {
     if (!state_->enter(rank, 0))
       base::fail(Status::kInvalidArgument, "rank ", rank, " is already connected");
     state_->meet(rank, 0, "rendezvous", wait);
-    if (world_size() == 1) return make_single(state_);
     try {
       const Introduction introduction(board_, key_, rank, world_size());
       const auto store = c10::make_intrusive<RendezvousStore>(board_, state_, wait.deadline);
@@ -174,9 +172,6 @@ class SpreadThreadGroup final : public GlooThreadGroup {
 
 std::shared_ptr<ThreadGroup> make_thread_group(int world_size,
                                                std::shared_ptr<AddressBoard> board) {
-  check_world(world_size);
-  check_descriptors(base::text(world_size, " ranks of one process"), world_size, world_size,
-                    count_descriptors());
   return std::make_shared<GlooThreadGroup>(std::make_shared<GroupState>(world_size),
                                            std::move(board), "", "", world_size);
 }
@@ -210,13 +205,17 @@ void check_shares(const Control& control, const std::string& name, const Shares&
 
 }  // namespace gloo
 
-std::shared_ptr<ThreadGroup> ThreadGroup::create(int world_size) {
-  return gloo::make_thread_group(world_size, make_local_board());
-}
-
 std::shared_ptr<ThreadGroup> make_group(std::shared_ptr<Processes> processes, const Share& share,
                                         const Wait& wait) {
   Shares shares = exchange_shares(*processes, share, kOnHost, gloo::own_descriptors(), wait);
+  if (processes->num_processes() == 1) {
+    Control& control = *processes->control();
+    auto state = std::make_shared<GroupState>(shares.first_ranks.back(),
+                                              control.link(shares.number, shares.first_ranks));
+    control.add_group(shares.number, shares.first_ranks, state,
+                      [state](const Cause& cause) { state->end_elsewhere(cause); });
+    return make_local_group(std::move(state), std::move(processes));
+  }
   gloo::check_shares(*processes->control(), share.name, shares);
   return std::make_shared<gloo::SpreadThreadGroup>(std::move(processes), shares.number,
                                                    std::move(shares.first_ranks));

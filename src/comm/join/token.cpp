@@ -48,10 +48,14 @@ std::string read_token(const std::string& path) {
   if (base::files().fstat(file.fd(), &info) != 0)
     throw base::Error(Status::kIo, base::text("token file ", path, ": cannot be examined"), -1,
                       errno);
-  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    base::fail(Status::kAuth, "token file ", path, ": expected mode 0600, found ",
-               (info.st_mode >> 6) & 7, (info.st_mode >> 3) & 7, info.st_mode & 7,
-               " (octal): others could read the token");
+  // Root alone chooses the group of its files, such as those of Kubernetes' secrets with an
+  // fsGroup.
+  const mode_t others = S_IWGRP | S_IXGRP | S_IRWXO | (info.st_uid == 0 ? 0 : S_IRGRP);
+  if ((info.st_mode & others) != 0)
+    base::fail(
+        Status::kAuth, "token file ", path, ": expected mode 0600, found ", (info.st_mode >> 6) & 7,
+        (info.st_mode >> 3) & 7, info.st_mode & 7,
+        " (octal): others could read the token; 0640 is accepted only if root owns the file");
   if (info.st_uid != 0 && info.st_uid != geteuid())
     base::fail(Status::kAuth, "token file ", path, ": belongs to user ", info.st_uid,
                ", expected user ", geteuid());

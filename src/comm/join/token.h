@@ -16,7 +16,7 @@ inline std::string_view bytes_of(const Proof& proof) {
 }
 
 // Reads a token file of 32 to 1024 bytes, readable only by its owner, which must be this user or
-// root. Error(kAuth) naming the file otherwise, kNotFound, kIo.
+// root; a file of root also by its group. Error(kAuth) naming the file otherwise, kNotFound, kIo.
 std::string read_token(const std::string& path);
 
 // Returns random bytes of the system.

@@ -33,22 +33,18 @@ Type type_of(DType dtype) {
   base::fail(Status::kInternal, "element type ", static_cast<int>(dtype));
 }
 
-std::pair<Reduction, const char*> reduction_of(ReduceOp op) {
+Reduction reduction_of(ReduceOp op) {
   switch (op) {
     case ReduceOp::kSum:
-      return {Reduction::kSum, "sum"};
+      return Reduction::kSum;
     case ReduceOp::kMean:
-      return {Reduction::kMean, "mean"};
+      return Reduction::kMean;
     case ReduceOp::kMin:
-      return {Reduction::kMin, "min"};
+      return Reduction::kMin;
     case ReduceOp::kMax:
-      return {Reduction::kMax, "max"};
+      return Reduction::kMax;
   }
   base::fail(Status::kInternal, "reduction ", static_cast<int>(op));
-}
-
-std::string describe(const TensorView& tensor) {
-  return base::text(base::dtype_name(tensor.dtype), " ", tensor.shape.to_string());
 }
 
 // Aligns places in staging memory to 16 bytes, NCCL's preferred alignment.
@@ -63,16 +59,14 @@ class Engine final : public Collectives, private QueuedCollectives {
   int world_size() const override { return runner_.world_size(); }
 
   void all_reduce(const TensorView& tensor, ReduceOp op, const Wait& wait) override {
-    check_reduce(tensor, op);
-    const auto [reduction, name] = reduction_of(op);
-    Call call{"all_reduce", base::text(describe(tensor), ", ", name)};
+    Call call = check_reduce(tensor, op);
     if (tensor.num_bytes() == 0) return synchronize(std::move(call), wait);
     uint8_t* staged = runner_.stage(tensor.num_bytes());
-    runner_.run(std::move(call), wait, [&, reduction = reduction] {
+    runner_.run(std::move(call), wait, [&] {
       runner_.comm_stream().copy(staged, tensor.data, tensor.num_bytes());
       runner_.handle().call([&](Communicator* communicator) {
         return runner_.nccl().all_reduce(staged, staged, tensor.shape.num_elements(),
-                                         type_of(tensor.dtype), reduction, communicator,
+                                         type_of(tensor.dtype), reduction_of(op), communicator,
                                          runner_.comm_stream().get());
       });
     });
@@ -80,8 +74,7 @@ class Engine final : public Collectives, private QueuedCollectives {
   }
 
   void broadcast(const TensorView& tensor, int root, const Wait& wait) override {
-    check_root(root, world_size());
-    Call call{"broadcast", base::text(describe(tensor), ", root ", root)};
+    Call call = check_broadcast(tensor, root, world_size());
     if (tensor.num_bytes() == 0) return synchronize(std::move(call), wait);
     uint8_t* staged = runner_.stage(tensor.num_bytes());
     runner_.run(std::move(call), wait, [&] {
@@ -97,13 +90,9 @@ class Engine final : public Collectives, private QueuedCollectives {
 
   void all_gather(const TensorView& input, std::span<const TensorView> outputs,
                   const Wait& wait) override {
-    check_gather(input, outputs, rank(), world_size());
-    Call call{"all_gather", base::dtype_name(input.dtype)};
+    Call call = check_gather(input, outputs, rank(), world_size());
     bool even = true;
-    for (const TensorView& output : outputs) {
-      call.detail += base::text(" ", output.shape.to_string());
-      even = even && output.num_bytes() == input.num_bytes();
-    }
+    for (const TensorView& output : outputs) even = even && output.num_bytes() == input.num_bytes();
     // Equal sizes need one operation on adjacent parts; otherwise each rank broadcasts its part.
     std::vector<int64_t> begin{0};
     for (const TensorView& output : outputs)
@@ -135,18 +124,11 @@ class Engine final : public Collectives, private QueuedCollectives {
 
   void all_to_all(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
                   const Wait& wait) override {
-    check_exchange(inputs, outputs, rank(), world_size());
-    Call call{"all_to_all", base::dtype_name(inputs[0].dtype)};
+    Call call = check_exchange(inputs, outputs, rank(), world_size());
     std::vector<int64_t> from{0};  // begin of each part
-    for (const TensorView& input : inputs) {
-      call.sent.push_back(input.shape.num_elements());
-      from.push_back(from.back() + padded(input.num_bytes()));
-    }
+    for (const TensorView& input : inputs) from.push_back(from.back() + padded(input.num_bytes()));
     std::vector<int64_t> to{from.back()};
-    for (const TensorView& output : outputs) {
-      call.received.push_back(output.shape.num_elements());
-      to.push_back(to.back() + padded(output.num_bytes()));
-    }
+    for (const TensorView& output : outputs) to.push_back(to.back() + padded(output.num_bytes()));
     uint8_t* staged = runner_.stage(to.back());
     runner_.run(std::move(call), wait, [&] {
       for (int r = 0; r < world_size(); ++r)
@@ -196,18 +178,16 @@ class Engine final : public Collectives, private QueuedCollectives {
   // QueuedCollectives:
   void all_reduce(const TensorView& tensor, ReduceOp op, device::Queue* queue,
                   const Wait& wait) override {
-    check_reduce(tensor, op);
-    const auto [reduction, name] = reduction_of(op);
-    runner_.put({"all_reduce", base::text(describe(tensor), ", ", name, ", queued")}, queue, wait,
-                [&, reduction = reduction] {
-                  if (tensor.num_bytes() == 0) return;
-                  runner_.handle().call([&](Communicator* communicator) {
-                    return runner_.nccl().all_reduce(tensor.data, tensor.data,
-                                                     tensor.shape.num_elements(),
-                                                     type_of(tensor.dtype), reduction, communicator,
-                                                     runner_.comm_stream().get());
-                  });
-                });
+    Call call = check_reduce(tensor, op);
+    call.detail += ", queued";
+    runner_.put(std::move(call), queue, wait, [&] {
+      if (tensor.num_bytes() == 0) return;
+      runner_.handle().call([&](Communicator* communicator) {
+        return runner_.nccl().all_reduce(tensor.data, tensor.data, tensor.shape.num_elements(),
+                                         type_of(tensor.dtype), reduction_of(op), communicator,
+                                         runner_.comm_stream().get());
+      });
+    });
   }
   void finish(device::Queue* queue, const Wait& wait) override { runner_.finish(queue, wait); }
   void await(const std::function<bool()>& over, const Wait& wait) override {

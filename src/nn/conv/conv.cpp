@@ -1,6 +1,7 @@
 #include "nn/conv/conv.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
@@ -24,6 +25,25 @@ std::vector<at::Tensor> Conv::forward_all(std::span<const ConvInput> in,
   std::vector<at::Tensor> all;
   for (size_t i = 0; i < in.size(); ++i) all.push_back(forward(in[i], passes[i]));
   return all;
+}
+
+int64_t Conv::ends_width() const {
+  const Linear own = own_linear().value();
+  return transformed_width() + (own.weight.defined() ? own.weight.size(0) : 0);
+}
+
+at::Tensor Conv::ends(const ConvInput& in, int64_t count, const Execution& execution) const {
+  const Linear own = own_linear().value();
+  const at::Tensor rows = transform(in, count, execution);
+  return own.weight.defined() ? at::cat({rows, times(in, count, own, execution)}, 1) : rows;
+}
+
+at::Tensor Conv::take_ends(const at::Tensor& rows, int64_t first_own, int64_t count,
+                           ConvInput& own) const {
+  const int64_t width = transformed_width();
+  if (rows.size(1) > width)
+    own.own_product = rows.narrow(0, first_own, count).narrow(1, width, rows.size(1) - width);
+  return rows.narrow(1, 0, width);
 }
 
 at::Tensor Conv::complete(at::Tensor y, const ConvInput& own, const ConvPass& pass,
@@ -55,6 +75,7 @@ at::Tensor times(const ConvInput& in, int64_t count, const Linear& linear,
 
 at::Tensor target_times(const ConvInput& in, int64_t count, const Linear& linear,
                         const Execution& execution) {
+  if (in.own_product.defined()) return in.own_product;
   if (in.x_target.defined())
     return nn::linear(in.x_target.narrow(0, 0, count), linear.weight, linear.bias, execution);
   return times(in, count, linear, execution);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct ConvInput {
   SparseView rows;
   Dropout rows_dropout;
   std::shared_ptr<Transposed> by_column;  // passed to sparse_linear()
+  // Step two: [targets, ...], the product of Conv::own_linear(), if there are no x and rows.
+  at::Tensor own_product;
   // Data of the edges in the block's order; undefined if not used.
   at::Tensor edge_weight;  // [num_edges]
   at::Tensor edge_attr;    // [num_edges, D]
@@ -106,6 +109,17 @@ class Conv {
   // the edges' data.
   virtual at::Tensor combine(const at::Tensor& rows, bool transformed, int64_t first_own,
                              const ConvInput& own, const ConvPass& pass) const = 0;
+  // The linear map through which alone step two reads the targets' input rows if step one has run;
+  // an undefined one if it does not read them. Null: it reads the rows themselves.
+  virtual std::optional<Linear> own_linear() const { return std::nullopt; }
+  // Step one of a convolution with own_linear(): returns all that step two reads of the rows,
+  // [transform() | their product with own_linear()], so that the rows need not be kept.
+  at::Tensor ends(const ConvInput& in, int64_t count, const Execution& execution) const;
+  int64_t ends_width() const;
+  // Splits them, for all nodes, into the input of step two: returns its rows, and sets the product
+  // of the targets [first_own, first_own + count).
+  at::Tensor take_ends(const at::Tensor& rows, int64_t first_own, int64_t count,
+                       ConvInput& own) const;
   // True if the layer reads ConvInput::largest_degree.
   virtual bool reads_largest_degree() const { return false; }
   // True if norms inside take all rows together, so that combine() on a range of a graph's targets

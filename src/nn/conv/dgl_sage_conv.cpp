@@ -13,7 +13,6 @@
 #include "nn/made_block.h"
 #include "nn/sequence.h"
 #include "nn/tensors.h"
-#include "nn/torch_linear.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -44,16 +43,22 @@ class DglSageConv final : public Conv {
   int64_t output_width() const override { return o_.out; }
 
   bool reads_by_source(bool sparse) const override {
-    if (o_.aggregator != Aggregator::kMean) return o_.aggregator == Aggregator::kPool;
+    if (!commutes()) return o_.aggregator == Aggregator::kPool;
     return sparse || may_transform_first(Reduce::kMean, o_.in, o_.out);
   }
-  bool transforms(bool, const sample::BlockView&) const override {
-    return o_.aggregator == Aggregator::kPool;
+  bool transforms(bool sparse, const sample::BlockView& block) const override {
+    if (!commutes()) return o_.aggregator == Aggregator::kPool;
+    return sparse || transforms_first(Reduce::kMean, block, o_.in, o_.out);
   }
-  int64_t transformed_width() const override { return o_.in; }
+  int64_t transformed_width() const override { return commutes() ? o_.out : o_.in; }
   at::Tensor transform(const ConvInput& in, int64_t count,
                        const Execution& execution) const override {
+    if (commutes()) return times(in, count, {neighbours_, {}}, execution);
     return at::relu(times(in, count, pool_, execution));
+  }
+  std::optional<Linear> own_linear() const override {
+    if (!commutes()) return std::nullopt;
+    return Linear{self_, self_.defined() ? bias_ : at::Tensor()};
   }
 
   at::Tensor forward(const ConvInput& in, const ConvPass& pass) const override {
@@ -68,10 +73,11 @@ class DglSageConv final : public Conv {
     return sage_conv(weights, in, pass.block, {Reduce::kMean, false}, pass.finish, pass.execution);
   }
 
-  at::Tensor combine(const at::Tensor& rows, bool, int64_t first_own, const ConvInput& own,
-                     const ConvPass& pass) const override {
+  at::Tensor combine(const at::Tensor& rows, bool transformed, int64_t first_own,
+                     const ConvInput& own, const ConvPass& pass) const override {
     const int64_t n = pass.block.num_targets;
-    at::Tensor y = torch_linear(gather(rows, first_own, own, pass), neighbours_);
+    at::Tensor y = gather(rows, transformed, first_own, own, pass);
+    if (!transformed || !commutes()) y = nn::linear(y, neighbours_, {}, pass.execution);
     if (self_.defined())
       y = y + target_times(own, n, {self_, bias_}, pass.execution);
     else if (bias_.defined())
@@ -80,8 +86,13 @@ class DglSageConv final : public Conv {
   }
 
  private:
-  at::Tensor gather(const at::Tensor& rows, int64_t first_own, const ConvInput& own,
-                    const ConvPass& pass) const {
+  // True if the aggregation is a weighted sum, with which the linear map changes places.
+  bool commutes() const {
+    return o_.aggregator == Aggregator::kMean || o_.aggregator == Aggregator::kGcn;
+  }
+
+  at::Tensor gather(const at::Tensor& rows, bool transformed, int64_t first_own,
+                    const ConvInput& own, const ConvPass& pass) const {
     const sample::BlockView& block = pass.block;
     const bool weighted = own.edge_weight.defined();
     switch (o_.aggregator) {
@@ -109,8 +120,12 @@ class DglSageConv final : public Conv {
     sum.weights = weighted ? own.edge_weight * shares : shares;
     if (gcn) {
       sum.self_weights = own_shares;
-      if (own.x_target.defined() || first_own != 0)
+      if (own.x_target.defined()) {
         sum.x_target = target_rows(own, block.num_targets, pass.execution);
+        if (transformed) sum.x_target = nn::linear(sum.x_target, neighbours_, {}, pass.execution);
+      } else if (first_own != 0) {
+        sum.x_target = rows.narrow(0, first_own, block.num_targets);
+      }
     }
     return weighted_sum(sum, block, pass.execution);
   }

@@ -31,6 +31,10 @@ class GatConv final : public Conv {
                        const Execution& execution) const override {
     return times(in, count, sources(!pair_), execution);
   }
+  std::optional<Linear> own_linear() const override {
+    if (o_.residual || pair_) return std::nullopt;
+    return o_.v2 ? target_ : Linear{};
+  }
   at::Tensor combine(const at::Tensor& rows, bool, int64_t first_own, const ConvInput& own,
                      const ConvPass& pass) const override {
     return convolve(rows, !pair_, first_own, own, pass);

@@ -41,6 +41,7 @@ class WeightedConv : public Conv {
                        const Execution& execution) const override {
     return times(in, count, {as_linear(), {}}, execution);
   }
+  std::optional<Linear> own_linear() const override { return Linear{}; }
   at::Tensor combine(const at::Tensor& rows, bool transformed, int64_t first_own,
                      const ConvInput& own, const ConvPass& pass) const override {
     const int64_t n = pass.block.num_targets;

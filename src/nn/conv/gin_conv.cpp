@@ -58,6 +58,8 @@ class GinConv final : public Conv, public StagedConv {
     return times(in, count, {network_.linear(0).weight, {}}, execution);
   }
 
+  std::optional<Linear> own_linear() const override { return Linear{}; }
+
   at::Tensor combine(const at::Tensor& rows, bool transformed, int64_t first_own,
                      const ConvInput& own, const ConvPass& pass) const override {
     at::Tensor y = first_layer(rows, transformed, first_own, own, pass);

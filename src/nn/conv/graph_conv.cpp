@@ -41,6 +41,8 @@ class GraphConv final : public Conv {
     return times(in, count, {rel_.weight, {}}, execution);
   }
 
+  std::optional<Linear> own_linear() const override { return Linear{root_.weight, rel_.bias}; }
+
   at::Tensor combine(const at::Tensor& rows, bool transformed, int64_t, const ConvInput& own,
                      const ConvPass& pass) const override {
     at::Tensor y;

@@ -11,7 +11,6 @@
 #include "nn/conv/layers.h"
 #include "nn/conv/make_conv.h"
 #include "nn/conv/reductions.h"
-#include "nn/torch_linear.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -62,7 +61,7 @@ class PnaConv final : public Conv {
   int64_t transformed_width() const override { return o_.towers * width_; }
   at::Tensor transform(const ConvInput& in, int64_t count,
                        const Execution& execution) const override {
-    return parts(dense_rows(in, count, execution), 1, false);
+    return parts(dense_rows(in, count, execution), 1, false, execution);
   }
 
   at::Tensor combine(const at::Tensor& rows, bool, int64_t, const ConvInput& own,
@@ -72,7 +71,7 @@ class PnaConv final : public Conv {
     const int64_t n = block.num_targets;
     const at::Tensor targets = target_rows(own, n, pass.execution);
     const at::Tensor degree = in_degrees(block, rows, pass.execution);
-    at::Tensor messages = rows, shift = parts(targets, 0, true);
+    at::Tensor messages = rows, shift = parts(targets, 0, true, pass.execution);
     if (o_.edge_dim || o_.pre_layers > 1) {
       messages = rows_of_edges(rows, shift, block, pass.execution);
       shift = at::Tensor();
@@ -81,10 +80,11 @@ class PnaConv final : public Conv {
       if (!own.edge_attr.defined())
         base::fail(base::Status::kInvalidArgument, "PNA with edge_dim ", o_.edge_dim,
                    " was given no edge features");
-      const at::Tensor encoded = torch_linear(own.edge_attr, encoder_.weight, encoder_.bias);
-      messages = messages + parts(encoded, 2, false, true);
+      const at::Tensor encoded =
+          linear(own.edge_attr, encoder_.weight, encoder_.bias, pass.execution);
+      messages = messages + parts(encoded, 2, false, pass.execution, true);
     }
-    if (o_.pre_layers > 1) messages = deeper(messages, before_);
+    if (o_.pre_layers > 1) messages = deeper(messages, before_, pass.execution);
     const std::vector<at::Tensor> sums =
         reduce_messages({messages, !shift.defined(), shift}, o_.reductions, block, pass.execution);
     std::vector<at::Tensor> scales;
@@ -98,18 +98,19 @@ class PnaConv final : public Conv {
       const at::Tensor all = at::cat(of_tower, 1);
       const Linear& first_layer = behind_[t][0];
       const at::Tensor& weight = first_layer.weight;
-      at::Tensor y =
-          torch_linear(columns(targets, t), weight.narrow(1, 0, width_), first_layer.bias);
+      at::Tensor y = linear(columns(targets, t), weight.narrow(1, 0, width_), first_layer.bias,
+                            pass.execution);
       for (size_t s = 0; s < scales.size(); ++s) {
         const int64_t first = width_ + static_cast<int64_t>(s) * block_width;
-        const at::Tensor part = torch_linear(all, weight.narrow(1, first, block_width));
+        const at::Tensor part =
+            linear(all, weight.narrow(1, first, block_width), {}, pass.execution);
         y = y + (scales[s].defined() ? scales[s] * part : part);
       }
       towers.push_back(y);
     }
     at::Tensor y = at::cat(towers, 1);
-    if (o_.post_layers > 1) y = deeper(y, behind_);
-    return complete(torch_linear(y, last_.weight, last_.bias), own, pass);
+    if (o_.post_layers > 1) y = deeper(y, behind_, pass.execution);
+    return complete(linear(y, last_.weight, last_.bias, pass.execution), own, pass);
   }
 
  private:
@@ -120,21 +121,24 @@ class PnaConv final : public Conv {
 
   // Applies the first layer's part 0 (target), 1 (source) or 2 (edge) to that part of its input.
   // Rows of edges are the same for all towers.
-  at::Tensor parts(const at::Tensor& x, int64_t part, bool bias, bool shared = false) const {
+  at::Tensor parts(const at::Tensor& x, int64_t part, bool bias, const Execution& execution,
+                   bool shared = false) const {
     std::vector<at::Tensor> all;
     for (int64_t t = 0; t < o_.towers; ++t)
-      all.push_back(torch_linear(shared ? x : columns(x, t),
-                                 before_[t][0].weight.narrow(1, part * width_, width_),
-                                 bias ? before_[t][0].bias : at::Tensor()));
+      all.push_back(linear(shared ? x : columns(x, t),
+                           before_[t][0].weight.narrow(1, part * width_, width_),
+                           bias ? before_[t][0].bias : at::Tensor(), execution));
     return at::cat(all, 1);
   }
 
   // Applies each tower's network after its first layer to the tower's columns.
-  static at::Tensor deeper(const at::Tensor& x, const std::vector<std::vector<Linear>>& networks) {
+  static at::Tensor deeper(const at::Tensor& x, const std::vector<std::vector<Linear>>& networks,
+                           const Execution& execution) {
     std::vector<at::Tensor> towers = x.chunk(static_cast<int64_t>(networks.size()), 1);
     for (size_t t = 0; t < networks.size(); ++t)
       for (size_t k = 1; k < networks[t].size(); ++k)
-        towers[t] = torch_linear(at::relu(towers[t]), networks[t][k].weight, networks[t][k].bias);
+        towers[t] =
+            linear(at::relu(towers[t]), networks[t][k].weight, networks[t][k].bias, execution);
     return at::cat(towers, 1);
   }
 

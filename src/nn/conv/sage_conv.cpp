@@ -12,7 +12,6 @@
 #include "nn/conv/make_conv.h"
 #include "nn/conv/reductions.h"
 #include "nn/sequence.h"
-#include "nn/torch_linear.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -148,6 +147,10 @@ class SageConv final : public Conv {
   }
 
   bool reads_largest_degree() const override { return o_.lstm; }
+  std::optional<Linear> own_linear() const override {
+    if (o_.project) return std::nullopt;
+    return Linear{w_.lin_r, w_.lin_r.defined() ? w_.lin_l_bias : at::Tensor()};
+  }
   bool transforms(bool sparse, const sample::BlockView& block) const override {
     if (o_.project) return true;
     if (aggregates_first()) return false;
@@ -209,7 +212,7 @@ class SageConv final : public Conv {
             ? lstm_padded(rows, lstm_, pass.block, own.largest_degree, pass.execution)
             : at::cat(reduce_messages({rows, false, {}}, o_.reductions, pass.block, pass.execution),
                       1);
-    at::Tensor y = torch_linear(aggregated, w_.lin_l, w_.lin_l_bias);
+    at::Tensor y = linear(aggregated, w_.lin_l, w_.lin_l_bias, pass.execution);
     if (w_.lin_r.defined())
       y = y + target_times(own, pass.block.num_targets, {w_.lin_r, {}}, pass.execution);
     return complete(o_.normalize ? normalize_rows(y, pass.execution) : y, own, pass);

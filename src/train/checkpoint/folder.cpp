@@ -30,6 +30,7 @@ constexpr const char* kManifest = "manifest.json";
 constexpr const char* kModel = "model.safetensors";
 constexpr const char* kOptimizer = "optimizer.safetensors";
 constexpr const char* kBest = "best.safetensors";
+constexpr const char* kAverageFile = "average.safetensors";
 constexpr const char* kState = "state.json";
 constexpr std::string_view kMiddle = "-step-";
 constexpr size_t kDigits = 6;
@@ -190,6 +191,7 @@ void check_weights(const std::string& path, const char* name, const io::StateFil
 void check_weights(const std::string& path, const CheckpointFiles& files) {
   check_weights(path, kModel, files.model);
   check_weights(path, kBest, files.best);
+  check_weights(path, kAverageFile, files.average);
 }
 
 // True if an older checkpoint may help. An object of another kind in place of a file is damage,
@@ -219,13 +221,12 @@ void write_checkpoint(const std::string& path, const CheckpointFiles& files) {
   std::vector<const char*> names{kModel, kState};
   io::write_safetensors(inside(kModel), files.model);
   write_text(inside(kState), files.state);
-  if (!files.optimizer.tensors.empty()) {
-    io::write_safetensors(inside(kOptimizer), files.optimizer);
-    names.push_back(kOptimizer);
-  }
-  if (!files.best.tensors.empty()) {
-    io::write_safetensors(inside(kBest), files.best);
-    names.push_back(kBest);
+  for (const auto& [name, file] :
+       {std::pair(kOptimizer, &files.optimizer), std::pair(kBest, &files.best),
+        std::pair(kAverageFile, &files.average)}) {
+    if (file->tensors.empty()) continue;
+    io::write_safetensors(inside(name), *file);
+    names.push_back(name);
   }
   io::JsonWriter manifest(2);
   manifest.begin_object().member("format", kFormat).member("version", kVersion);
@@ -259,6 +260,8 @@ CheckpointFiles read_files(const std::string& path, std::span<const uint8_t> man
       files.optimizer = read_tensors(file, written);
     else if (name == kBest)
       files.best = read_tensors(file, written);
+    else if (name == kAverageFile)
+      files.average = read_tensors(file, written);
     else
       check_other(file, written);
   }

@@ -3,6 +3,7 @@
 //   model.safetensors      weights and buffers, by the model's keys
 //   optimizer.safetensors  state of the optimizer, by parameter; absent before the first step
 //   best.safetensors       weights of the best validation; absent without a validation
+//   average.safetensors    average of the weights; absent before it begins
 //   state.json             position in training
 //   manifest.json          written last: format version, size and SHA-256 of the other files
 //
@@ -25,6 +26,7 @@ struct CheckpointFiles {
   io::StateFile model;
   io::StateFile optimizer;  // no file if it has no tensors
   io::StateFile best;       // no file if it has no tensors
+  io::StateFile average;    // no file if it has no tensors
   std::string state;        // text of state.json
 };
 

@@ -6,6 +6,7 @@
 
 #include "io/json.h"
 #include "io/json_writer.h"
+#include "train/choices.h"
 #include "train/job/meeting.h"
 
 namespace gnnmg::train {
@@ -15,7 +16,8 @@ using base::Status;
 using io::JsonValue;
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-constexpr std::string_view kSettings = "settings", kBestBy = "best_by", kPlan = "plan";
+constexpr std::string_view kSettings = "settings", kBestBy = "best_by", kPlan = "plan",
+                           kAverage = "average";
 // Checkpoints of version 0.1.
 constexpr std::string_view kPlanBefore = "partition", kNeighborsBefore = "neighbours";
 
@@ -54,6 +56,7 @@ void visit_position(P& position, S& schedule, Visit&& visit) {
   visit("reduce_seconds", position.sums.reduce_seconds);
   visit("optimizer_seconds", position.sums.optimizer_seconds);
   visit("peer_wait_seconds", position.sums.peer_wait_seconds, Later());
+  visit("weights_averaged", position.num_averaged, Later());
 }
 
 const char* name_of(loader::Partition partition) {
@@ -144,6 +147,10 @@ class List {
   std::string text_;
 };
 
+std::string_view average_of(const Job& job) {
+  return nn::choices_of(job.config.average).word(static_cast<int>(job.config.average));
+}
+
 // The text of a member; null if there is no such member.
 const std::string* text_in(const JsonValue& members, std::string_view key, std::string_view where) {
   const JsonValue* entry = members.find(key);
@@ -208,6 +215,15 @@ void compare_settings(const Job& job, const JsonValue& state, const Position& po
   if (!silent.text().empty()) warn(silent.text());
 }
 
+// An average that has begun goes on as the same one.
+void compare_average(const Job& job, const JsonValue& state, const Position& position,
+                     std::string_view name, List& differences) {
+  if (position.num_averaged == 0) return;
+  const std::string* text = text_in(state, kAverage, name);
+  if (!text || *text != average_of(job))
+    differences.add(kAverage, " is ", average_of(job), ", was ", text ? *text : "not given");
+}
+
 class Reader {
  public:
   Reader(const JsonValue& members, std::string_view name) : members_(members), name_(name) {}
@@ -264,8 +280,8 @@ void check(const Position& p, const Schedule::State& schedule, std::string_view 
         std::pair("bad_steps", p.bad_steps),
         std::pair("schedule_waited", schedule.without_improvement),
         std::pair("validations_without_improvement", p.without_improvement),
-        std::pair("correct", p.sums.correct), std::pair("labelled", p.sums.labelled),
-        std::pair("seeds", p.sums.seeds)})
+        std::pair("weights_averaged", p.num_averaged), std::pair("correct", p.sums.correct),
+        std::pair("labelled", p.sums.labelled), std::pair("seeds", p.sums.seeds)})
     if (count < 0 || count > kMostCounted) refuse(what, count);
   if (p.batches_per_step < 1) refuse("batches_per_step", p.batches_per_step);
   if (p.total_steps < p.step) refuse("total_steps", p.total_steps);
@@ -319,6 +335,7 @@ std::string write_state(const Job& job, int ranks, const data::Fingerprint& data
   out.begin_object();
   if (!training.empty()) out.member("training", std::string_view(training));
   out.member("ranks", int64_t{ranks}).member("num_epochs", job.config.num_epochs);
+  out.member(kAverage, average_of(job));
   write_facts(out, kPlan, plan_facts(job, ranks));
   write_facts(out, "data", data);
   write_facts(out, kSettings, settings_fields(job));
@@ -343,6 +360,7 @@ Position read_state(const Job& job, int ranks, const data::Fingerprint& data, st
   compare(state, kPlan, plan_facts(job, ranks), name, differences);
   compare(state, "data", data, name, differences);
   compare_settings(job, state, position, name, differences);
+  compare_average(job, state, position, name, differences);
   const int64_t asked = job.config.batches_per_step;
   if (asked != 0 && asked != position.batches_per_step)
     differences.add("batches a step is ", asked, ", was ", position.batches_per_step);

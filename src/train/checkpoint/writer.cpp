@@ -48,6 +48,12 @@ void copy_files(const Job& job, const data::Fingerprint& data, const Position& p
   job.model->copy_state(files.model);
   describe(job, files.model);
   copy_state(*training.optimizer, *job.model, files.optimizer);
+  if (position.num_averaged > 0) {
+    training.average->copy_state(files.average);
+    describe(job, files.average);
+  } else {
+    files.average = {};
+  }
   files.state = write_state(job, training.world_size(), data, training.id, position);
 }
 

@@ -9,7 +9,6 @@
 #include "base/background.h"
 #include "base/file.h"
 #include "comm/group_state.h"
-#include "comm/single.h"
 #include "io/npy.h"
 #include "nn/torch_tensor.h"
 #include "train/eval/evaluation.h"
@@ -37,8 +36,7 @@ void do_on_first(const Participant& participant, const std::function<void()>& wo
 // Calls `with` with a participant that is alone.
 void alone(const base::CancelToken& cancel, const RowStorage& storage,
            const std::function<void(const Participant&)>& with) {
-  const std::unique_ptr<comm::Collectives> comm =
-      comm::make_single(std::make_shared<comm::GroupState>(1));
+  const std::unique_ptr<comm::Collectives> comm = comm::ThreadGroup::create(1)->connect(0, {});
   StageRows rows;
   with({.comm = *comm,
         .wait = [] { return comm::Wait{}; },

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "comm/group_state.h"
-#include "comm/single.h"
 #include "device/wait.h"
 #include "nn/device_lists.h"
 #include "nn/inference_pieces.h"
@@ -28,11 +27,14 @@ class ChunkSums {
     const nn::MetricSum empty = make();
     num_counts_ = static_cast<int64_t>(empty.counts().size());
     num_sums_ = static_cast<int64_t>(empty.sums().size());
+    const data::Dataset& data = subject.dataset;
+    if (subject.choice.confusion && data.task == data::Task::kMulticlass)
+      confusion_.resize(static_cast<size_t>(data.num_classes * data.num_classes));
   }
 
   void add(const at::Tensor& logits, std::span<const int64_t> ids) {
     nn::MetricSum sum = make();
-    sum.add(logits, nn::gather_targets(subject_.dataset, ids, logits.scalar_type()));
+    sum.add(logits, nn::gather_targets(subject_.dataset, ids, logits.scalar_type()), confusion_);
     const std::vector<int64_t> counts = sum.counts();
     const std::vector<double> sums = sum.sums();
     const std::vector<double> scores = sum.scores();
@@ -73,12 +75,23 @@ class ChunkSums {
                   std::span(all_scores[r]).subspan(scores_read[r], num_scores));
       scores_read[r] += num_scores;
     }
-    return total.result();
+    nn::Metrics metrics = total.result();
+    if (!subject_.choice.confusion) return metrics;
+    if (subject_.dataset.task == data::Task::kBinary) {
+      metrics.confusion = total.target_confusion();
+      return metrics;
+    }
+    participant_.comm.all_reduce(
+        {confusion_.data(), base::DType::kI64, {static_cast<int64_t>(confusion_.size())}},
+        comm::ReduceOp::kSum, participant_.wait());
+    metrics.confusion = std::move(confusion_);
+    return metrics;
   }
 
  private:
   nn::MetricSum make() const {
-    return {subject_.dataset.task, subject_.loss, subject_.dataset.num_classes};
+    return {subject_.dataset.task, subject_.loss, subject_.dataset.num_classes,
+            subject_.choice.top_k};
   }
 
   template <typename T>
@@ -101,6 +114,7 @@ class ChunkSums {
   std::vector<int64_t> counts_;  // a chunk's counts, then the number of its scores
   std::vector<double> sums_;
   std::vector<double> scores_;
+  std::vector<int64_t> confusion_;  // all chunks together: sums of integers are exact in any order
 };
 
 // Calls body(begin, end) for this rank's chunks of [0, count).
@@ -144,11 +158,20 @@ std::vector<int64_t> pieces_of(const nn::Model& model, const data::Dataset& data
 
 }  // namespace
 
-at::Tensor StageRows::get(int stage, int64_t rows, int64_t cols, base::DType dtype) {
+at::Tensor StageRows::get(int stage, int64_t rows, int64_t cols, base::DType dtype,
+                          bool is_result) {
   std::lock_guard lock(mutex_);
   if (static_cast<int>(stages_.size()) <= stage) stages_.resize(stage + 1);
-  if (!stages_[stage].defined()) stages_[stage] = counted_matrix(rows, cols, dtype);
-  return stages_[stage];
+  at::Tensor& all = stages_[stage];
+  if (all.defined()) return all;
+  for (const at::Tensor& old : kept_) {
+    const bool idle = old.use_count() == 1 && old.storage().use_count() == 1;
+    if (!is_result && idle && nn::dtype_of(old) == dtype && old.numel() >= rows * cols)
+      return all = old.view(-1).narrow(0, 0, rows * cols).view({rows, cols});
+  }
+  all = counted_matrix(rows, cols, dtype);
+  if (!is_result) kept_.push_back(all);
+  return all;
 }
 
 void StageRows::release(int stage) {
@@ -159,11 +182,6 @@ void StageRows::release(int stage) {
 int Participant::ranks_of_process() const {
   if (leaders.empty()) return comm.world_size();
   return static_cast<int>(std::ranges::count(leaders, leaders[comm.rank()]));
-}
-
-void StageRows::clear() {
-  std::lock_guard lock(mutex_);
-  stages_.clear();
 }
 
 int64_t num_results(const nn::Model& model, const data::Dataset& dataset) {
@@ -273,7 +291,8 @@ void LayerWalk::take_others(const at::Tensor& rows, const at::Tensor& there) {
 
 at::Tensor LayerWalk::made_together(int stage) {
   const bool last = stage + 1 == inference_->num_stages();
-  const at::Tensor rows = participant_.rows.get(stage, num_rows_, inference_->width(stage), dtype_);
+  const at::Tensor rows =
+      participant_.rows.get(stage, num_rows_, inference_->width(stage), dtype_, last);
   const at::Tensor there = device_ && whole_ && !last ? rows_there(stage, num_rows_) : at::Tensor();
   make_own(stage, rows, there);
   exchange(rows);
@@ -433,9 +452,9 @@ nn::Metrics evaluate_graphs(const Subject& subject, const Participant& participa
 
 nn::Metrics evaluate_model(nn::Model& model, const data::Dataset& dataset,
                            std::span<const int64_t> ids, nn::Loss loss, base::ThreadPool& pool,
-                           const base::CancelToken& cancel, const RowStorage& storage) {
-  const std::unique_ptr<comm::Collectives> comm =
-      comm::make_single(std::make_shared<comm::GroupState>(1));
+                           const base::CancelToken& cancel, const RowStorage& storage,
+                           const nn::MetricChoice& choice) {
+  const std::unique_ptr<comm::Collectives> comm = comm::ThreadGroup::create(1)->connect(0, {});
   StageRows rows;
   const Participant participant{.comm = *comm,
                                 .wait = [] { return comm::Wait{}; },
@@ -444,7 +463,7 @@ nn::Metrics evaluate_model(nn::Model& model, const data::Dataset& dataset,
                                 .storage = storage,
                                 .pool = &pool};
   const Subject subject{model, dataset, loss == nn::Loss::kAuto ? nn::loss_for(dataset.task) : loss,
-                        ids};
+                        ids, choice};
   return dataset.of_graphs() ? evaluate_graphs(subject, participant)
                              : evaluate_full(subject, participant);
 }

@@ -27,15 +27,16 @@ namespace gnnmg::train {
 // writes its own chunks, and after a barrier all read.
 class StageRows {
  public:
-  // The tensor of `stage`; the first rank to come makes it.
-  at::Tensor get(int stage, int64_t rows, int64_t cols, base::DType dtype);
+  // The tensor of `stage`; the first rank to come makes it. The memory of all but results serves
+  // later stages, and later evaluations, as long as this lives.
+  at::Tensor get(int stage, int64_t rows, int64_t cols, base::DType dtype, bool is_result);
   // Forgets it once all have it.
   void release(int stage);
-  void clear();
 
  private:
   std::mutex mutex_;
   std::vector<at::Tensor> stages_;
+  std::vector<at::Tensor> kept_;  // tensors of all stages except results
 };
 
 // One rank's part in an evaluation.
@@ -53,6 +54,7 @@ struct Participant {
   // device and host, null: made for each evaluation.
   at::Tensor features = {};
   PinnedCopies* copies = nullptr;
+  std::function<void(const std::string&)> say = {};  // writes to the log; may be null
   int ranks_of_process() const;
   // The first rank of its process.
   bool leads() const {
@@ -66,6 +68,7 @@ struct Subject {
   const data::Dataset& dataset;
   nn::LossRule loss;
   std::span<const int64_t> ids;
+  nn::MetricChoice choice = {};
 };
 
 // Error(kUnsupported) where the graph lies in parts and exact results of this model need all of it

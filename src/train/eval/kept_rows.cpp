@@ -126,10 +126,18 @@ RowKeeper::RowKeeper(const RowStorage& storage, int ranks)
 std::unique_ptr<KeptRows> RowKeeper::keep(int64_t rows, int64_t cols, base::DType dtype) {
   const int64_t bytes =
       base::checked_mul(rows, cols * base::dtype_size(dtype), "the rows of a stage");
-  if (bytes <= bound_ - in_memory_)
-    return std::make_unique<RowsInMemory>(rows, cols, dtype, in_memory_);
+  if (bytes <= bound_ - in_memory_) {
+    auto kept = std::make_unique<RowsInMemory>(rows, cols, dtype, in_memory_);
+    most_ = std::max(most_, in_memory_);
+    return kept;
+  }
   in_files_ += bytes;
   return std::make_unique<RowsInFile>(folder_, cols, dtype);
+}
+
+std::string RowKeeper::account() const {
+  return base::text("keeps ", most_, " bytes of rows of layers in memory, of ", bound_,
+                    " allowed, and ", in_files_, " in temporary files in ", folder_);
 }
 
 }  // namespace gnnmg::train

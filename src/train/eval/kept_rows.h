@@ -34,14 +34,14 @@ class RowKeeper {
   // `dtype` is the model's type. The rows count as memory from here on, even before they are
   // appended.
   std::unique_ptr<KeptRows> keep(int64_t rows, int64_t cols, base::DType dtype);
-  int64_t bound() const { return bound_; }          // bytes in memory at most
-  int64_t in_memory() const { return in_memory_; }  // bytes now
-  int64_t in_files() const { return in_files_; }    // bytes so far
+  // "keeps 1200 bytes of rows of layers in memory, of 5000 allowed, and 0 in temporary files in
+  // /var/tmp": the most at a time, and the sum so far.
+  std::string account() const;
 
  private:
   const std::string folder_;
   const int64_t bound_;
-  int64_t in_memory_ = 0, in_files_ = 0;
+  int64_t in_memory_ = 0, most_ = 0, in_files_ = 0;
 };
 
 }  // namespace gnnmg::train

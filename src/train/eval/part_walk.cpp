@@ -207,6 +207,8 @@ void PartWalk::run(int end) {
     if (stage + 1 < num_stages() && plan_->normalizes_all_rows(stage)) take_norms(stage);
   }
   if (end > 0) forget_before(end < num_stages() ? plan_->first_read(end) : end - 1);
+  if (participant_.say)
+    participant_.say(base::text("exact results over parts: rank ", rank_, " ", keeper_.account()));
 }
 
 // Collective: takes the statistics of the norms after a stage. Every rank reads all rows of the

@@ -40,19 +40,23 @@ RankEvaluation::RankEvaluation(const Job& job, GroupShared& group, RankComm& com
       loaders_(loaders),
       copies_(std::move(copies)) {}
 
-nn::Metrics RankEvaluation::evaluate(SplitPart part) {
-  if (comm_.spread()) check_part(part);
+nn::Metrics RankEvaluation::evaluate(SplitPart part, bool confusion) {
+  if (comm_.spread()) confusion = agree(part, confusion);
   if (job_.split->part(part).empty()) {  // all ranks see this: their data are the same
     comm_.leave_together();
     fail_empty(job_, part);
   }
-  const nn::Metrics metrics = measure(part);
+  const nn::Metrics metrics = measure(part, confusion);
   comm_.note(Phase::kIdle);
   return metrics;
 }
 
-void RankEvaluation::check_part(SplitPart part) {
-  const std::vector<int64_t> all = comm_.gather(static_cast<int64_t>(part));
+bool RankEvaluation::agree(SplitPart part, bool confusion) {
+  std::vector<int64_t> all = comm_.gather(static_cast<int64_t>(part) * 2 + confusion);
+  for (int64_t& asked : all) {
+    confusion |= asked % 2 == 1;
+    asked /= 2;
+  }
   for (size_t r = 1; r < all.size(); ++r) {
     if (all[r] == all[0]) continue;
     comm_.leave_together();
@@ -63,12 +67,17 @@ void RankEvaluation::check_part(SplitPart part) {
                    part_name(static_cast<SplitPart>(all[0])), " part"),
         static_cast<int>(r));
   }
+  return confusion;
 }
 
-nn::Metrics RankEvaluation::measure(SplitPart part) {
+nn::Metrics RankEvaluation::measure(SplitPart part, bool confusion) {
   const at::NoTF32Guard in_f32;  // training may hold the process's setting meanwhile
   comm_.note(Phase::kEvaluating);
-  const Subject subject{replica_.model(), *job_.dataset, job_.config.loss, job_.split->part(part)};
+  const Subject subject{replica_.evaluated(),
+                        *job_.dataset,
+                        job_.config.loss,
+                        job_.split->part(part),
+                        {.top_k = job_.config.top_k, .confusion = confusion}};
   const Participant participant = this->participant();
   // Graphs are not sampled: there is one way for them.
   if (job_.config.evaluation == EvaluationMode::kFull && !job_.dataset->of_graphs())
@@ -115,12 +124,12 @@ void RankEvaluation::cancel() noexcept {
 
 base::Tensor RankEvaluation::embed() {
   comm_.note(Phase::kEvaluating);
-  return train::embed(replica_.model(), *job_.dataset, participant());
+  return train::embed(replica_.evaluated(), *job_.dataset, participant());
 }
 
 void RankEvaluation::embed_to_file(const std::string& path) {
   comm_.note(Phase::kEvaluating);
-  train::embed_to_file(replica_.model(), *job_.dataset, participant(), path);
+  train::embed_to_file(replica_.evaluated(), *job_.dataset, participant(), path);
 }
 
 // At most the number of samples, so that a chunk takes no more memory than they do.
@@ -128,7 +137,7 @@ int64_t RankEvaluation::chunk() const {
   return std::min(job_.config.eval_batch_size, std::max<int64_t>(job_.dataset->num_samples(), 1));
 }
 
-Participant RankEvaluation::participant() const {
+Participant RankEvaluation::participant() {
   const nn::Device* const device = replica_.model().device();
   return {.comm = comm_.get(),
           .wait = comm_.waits(),
@@ -140,7 +149,12 @@ Participant RankEvaluation::participant() const {
           .slice = comm_.slice(),
           .features =
               device ? features_there(*loaders_.source(), job_.store.get(), *device) : at::Tensor(),
-          .copies = copies_.get()};
+          .copies = copies_.get(),
+          .say = [this](const std::string& text) {
+            // Every evaluation of a run says the same, up to the bound, which follows free memory.
+            if (std::exchange(told_, true)) return;
+            job_.environment.log.add(base::LogLevel::kInfo, text);
+          }};
 }
 
 }  // namespace gnnmg::train

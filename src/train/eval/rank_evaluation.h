@@ -21,9 +21,10 @@ class RankEvaluation {
                  const RankLoaders& loaders, std::unique_ptr<PinnedCopies> copies);
 
   // For the host: refuses a part that is empty or that differs from rank to rank.
-  nn::Metrics evaluate(data::SplitPart part);
+  // `confusion`: with the confusion matrix, on all ranks if one asks for it.
+  nn::Metrics evaluate(data::SplitPart part, bool confusion);
   // For training, where the part is known to be right.
-  nn::Metrics measure(data::SplitPart part);
+  nn::Metrics measure(data::SplitPart part, bool confusion = false);
   // The model's result for all nodes, or graphs; see eval/evaluation.h.
   base::Tensor embed();
   void embed_to_file(const std::string& path);
@@ -31,10 +32,11 @@ class RankEvaluation {
   void cancel() noexcept;  // any thread
 
  private:
-  void check_part(data::SplitPart part);  // is the same on all processes
+  // Checks that the part is the same on all processes; true if one asks for the confusion matrix.
+  bool agree(data::SplitPart part, bool confusion);
   nn::Metrics measure_sampled(const Subject& subject, const Participant& participant);
   void set_loader(std::unique_ptr<loader::Loader> next);
-  Participant participant() const;
+  Participant participant();
   int64_t chunk() const;  // nodes or graphs at a time
 
   const Job& job_;
@@ -44,6 +46,7 @@ class RankEvaluation {
   const RankLoaders& loaders_;
   const std::unique_ptr<PinnedCopies> copies_;
   const base::HostQueue::Count host_calls_ = std::make_shared<std::atomic<int>>(0);
+  bool told_ = false;
   std::mutex mutex_;  // guards the pointer against cancel()
   std::unique_ptr<loader::Loader> loader_;
 };

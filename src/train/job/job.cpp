@@ -67,8 +67,9 @@ void check_loss(const nn::LossRule& loss, Task task) {
   if (loss.kind == Loss::kFocal && task == Task::kRegression)
     refuse("classes or targets of 0 and 1, but the data set has numbers");
   if (loss.label_smoothing > 0 && loss.kind != Loss::kCrossEntropy)
-    base::fail(Status::kInvalidArgument, "label_smoothing is ", loss.label_smoothing,
-               ", expected 0 with loss ", nn::name_of(loss.kind));
+    base::fail(Status::kInvalidArgument, "label_smoothing=", loss.label_smoothing,
+               " has an effect only with loss=cross_entropy, and the loss is ",
+               nn::name_of(loss.kind), "; leave it out");
 }
 
 // Checks that the parts of the graph that are here suffice for exact validations.
@@ -202,6 +203,7 @@ Training::Training(const Job& job)
     : id(draw_training_id()),
       position(job.config),
       optimizer(Optimizer::create(*job.model, job.config.optimizer)),
+      average(job.config.average == Average::kNone ? nullptr : job.model->clone()),
       times_(static_cast<size_t>(job.config.num_ranks)) {
   for (size_t r = 0; r < times_.size(); ++r) {
     times_[r].rank = static_cast<int32_t>(r);

@@ -53,6 +53,10 @@ struct Position {
   int64_t best_epoch = -1;
   int64_t without_improvement = 0;
   bool has_validation = false;
+  int64_t num_averaged = 0;  // weights in the average; 0: it has not begun
+
+  // True if evaluations use the average in place of the model.
+  bool averages() const { return num_averaged > 0 && !finished; }
 };
 
 // A copy of a model's weights and buffers. Models may be on other devices than the copy.
@@ -112,7 +116,9 @@ struct Training {
   // The first rank's; with devices as of the last hand-over, like Job::model.
   Position position;
   std::unique_ptr<Optimizer> optimizer;
-  Snapshot best;       // weights of the best validation
+  Snapshot best;  // weights of the best validation
+  // The average of the weights, as of the position; null without TrainerConfig::average.
+  std::shared_ptr<nn::Model> average;
   Snapshot last_good;  // weights of the last finite loss
   std::unique_ptr<RunLog> log;
   std::unique_ptr<CheckpointWriter> checkpoints;  // null: none are written

@@ -81,6 +81,7 @@ class Request {
     count_model();
     count_batches();
     if (can_capture()) count_capture();
+    if (config_.average != Average::kNone) count_average();
   }
   MemoryRequest take() { return std::move(request_); }
 
@@ -114,11 +115,8 @@ class Request {
   void count_model() {
     const int64_t size = model().dtype == base::DType::kF64 ? 8 : 4;
     const int64_t bytes = job_.model->flat_parameters().numel() * size;
-    int64_t buffers = 0;
-    for (const nn::NamedTensor& buffer : job_.model->buffers())
-      buffers += static_cast<int64_t>(buffer.tensor.nbytes());
     // Weights, gradients, and the weights of the last good step.
-    request_.parameters = 3 * bytes + 2 * buffers;
+    request_.parameters = 3 * bytes + 2 * buffer_bytes();
     const OptimizerConfig& o = config_.optimizer;
     const bool none = o.kind == OptimizerKind::kSgd && o.momentum == 0;
     const int64_t kept = none ? 0 : static_cast<int64_t>(state_kinds(o).size());
@@ -131,6 +129,19 @@ class Request {
     else if (num_gpus_ > 1)
       request_.communication += bytes;
     if (num_gpus_ > 1) request_.communication += kNcclBytes;
+  }
+
+  int64_t buffer_bytes() const {
+    int64_t bytes = 0;
+    for (const nn::NamedTensor& buffer : job_.model->buffers())
+      bytes += static_cast<int64_t>(buffer.tensor.nbytes());
+    return bytes;
+  }
+
+  // A second model.
+  void count_average() {
+    const int64_t size = model().dtype == base::DType::kF64 ? 8 : 4;
+    request_.parameters += 2 * job_.model->flat_parameters().numel() * size + buffer_bytes();
   }
 
   BatchMemory batch_memory(int64_t max_seeds, int64_t batch_nodes) const {
@@ -174,8 +185,9 @@ class Request {
   // Without a device, only a part of CapturedPipeline::why_not() is known.
   bool can_capture() const {
     return config_.capture != Capture::kUnpadded && !data_.of_graphs() && !config_.deterministic &&
-           job_.store && !job_.store->sparse() && law_ && samples_there() &&
-           law_->config->transpose && law_->config->draw == sample::Draw::kUniform &&
+           config_.average != Average::kEma && job_.store && !job_.store->sparse() && law_ &&
+           samples_there() && law_->config->transpose &&
+           law_->config->draw == sample::Draw::kUniform &&
            std::ranges::min(law_->config->fanouts) >= 0 &&
            nn::why_not_of_one_shape(model()).empty();
   }

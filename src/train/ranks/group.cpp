@@ -465,7 +465,7 @@ void RankGroup::carry_out(const Command& command, Rank& rank, int number) {
     case Command::Kind::kTrain:
       return rank.train(command.max_steps);
     case Command::Kind::kEvaluate: {
-      const nn::Metrics metrics = rank.evaluation().evaluate(command.part);
+      const nn::Metrics metrics = rank.evaluation().evaluate(command.part, command.confusion);
       if (number == 0) metrics_ = metrics;
       return;
     }

@@ -17,7 +17,8 @@ struct Command {
   std::string call{};  // name of the host's call
   int64_t max_steps = std::numeric_limits<int64_t>::max();
   data::SplitPart part = data::SplitPart::kValidation;
-  std::string path{};  // file for the rows of all nodes; empty: memory
+  bool confusion = false;  // an evaluation with the confusion matrix
+  std::string path{};      // file for the rows of all nodes; empty: memory
   // The reason why this process cannot carry it out, for the other processes.
   std::optional<base::Error> obstacle{};
 };

@@ -1,5 +1,6 @@
 #include "train/ranks/loaders.h"
 
+#include "nn/parallel.h"
 #include "train/tensors.h"
 
 namespace gnnmg::train {
@@ -23,6 +24,10 @@ loader::LoaderConfig RankLoaders::config() const {
   config.prefetch = c.prefetch;
   config.gather = gathers(job_.store.get());
   config.sample_seed = c.seed;
+  config.at_once = nn::num_loop_threads();
+  config.in_turns = [](int64_t count, const std::function<void(int64_t)>& body) {
+    nn::for_ranges(nullptr, count, 1, [&](int64_t i, int64_t) { body(i); });
+  };
   return config;
 }
 

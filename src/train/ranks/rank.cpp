@@ -112,6 +112,7 @@ void Rank::follow_host() {
   if (!comm_.agree(replica_->host_changed())) return;
   replica_->follow_host(comm_);
   step_->follow_weights();
+  change([&] { position_.num_averaged = 0; });  // an average of other weights
 }
 
 bool Rank::call_off(std::chrono::milliseconds limit) noexcept {
@@ -213,7 +214,17 @@ void Rank::commit(StepResult& result) {
     add(p.sums, result);
     ++p.step;
     ++p.total_steps;
+    average(!result.sums.bad && result.sums.weight > 0);
   });
+}
+
+void Rank::average(bool updated) {
+  const TrainerConfig& c = job_.config;
+  Position& p = position_;
+  const bool due = c.average == Average::kEma ? updated : p.step == num_steps_;
+  if (c.average == Average::kNone || p.epoch < c.average_from || !due) return;
+  replica_->average(p.num_averaged);
+  ++p.num_averaged;
 }
 
 void Rank::after_step(const StepResult& result) {
@@ -251,7 +262,7 @@ void Rank::end_epoch() {
   if (comm_.leads()) tell_host(report);
   if (!position_.finished) return agree_on_rate();
   comm_.get().barrier(comm_.wait());  // the first rank of each process holds the best weights now
-  if (!comm_.leads()) replica_->restore_best();
+  if (!comm_.leads()) replica_->end();
 }
 
 void Rank::commit_epoch(EpochReport& report) {
@@ -286,7 +297,7 @@ void Rank::commit_epoch(EpochReport& report) {
     p.finished = finished;
     if (checkpoints_.writes() && (finished || report.best || checkpoints_.due_after_epoch()))
       save(report.best ? Why::kBest : finished ? Why::kEnd : Why::kDue);
-    if (finished && comm_.leads()) replica_->restore_best();
+    if (finished && comm_.leads()) replica_->end();
   });
 }
 
@@ -330,6 +341,7 @@ void Rank::diverge() {
   }
   change([&] {
     position_.bad_steps = 0;
+    position_.num_averaged = 0;  // the weights of the last update may be in it
     step_->restore_good();
   });
   base::fail(Status::kDiverged, "the loss or its gradient was not finite in ", kBadSteps,

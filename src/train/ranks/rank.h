@@ -51,6 +51,9 @@ class Rank {
   // Nothing if the epoch has no more steps to start, or the command has none left.
   std::optional<StepPlan> next_step(int64_t& steps_left);
   void commit(StepResult& result);
+  // In the commit of a step: takes its weights into the average, where they are due. `updated`: the
+  // step has changed the weights.
+  void average(bool updated);
   void after_step(const StepResult& result);
   void end_epoch();
   void commit_epoch(EpochReport& report);

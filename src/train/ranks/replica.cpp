@@ -3,6 +3,7 @@
 #include <c10/core/GradMode.h>
 
 #include "device/wait.h"
+#include "train/optim/average.h"
 #include "train/ranks/take_over.h"
 
 namespace gnnmg::train {
@@ -15,6 +16,7 @@ class HostReplica final : public Replica {
     if (leads) {
       model_ = job.model;
       optimizer_ = training.optimizer.get();
+      average_ = training.average;
     } else {
       clone();
     }
@@ -27,7 +29,7 @@ class HostReplica final : public Replica {
     if (leads_) training_.position = position;
   }
   void show_host(const Position&, const std::function<void()>& look) override { look(); }
-  void keep_best() override { training_.best.take(*model_); }
+  void keep_best() override { training_.best.take(evaluated()); }
 
  private:
   Snapshot& good() override { return training_.last_good; }
@@ -50,8 +52,9 @@ class DeviceReplica final : public Replica {
   void show_host(const Position& position, const std::function<void()>& look) override {
     const c10::NoGradGuard no_grad;
     settle();  // a copy to the host has no deadline
-    Snapshot now;
+    Snapshot now, average;
     now.take_to_host(*model_);  // everything is read before anything is changed
+    if (position.num_averaged > 0) average.take_to_host(*average_);
     std::vector<nn::NamedTensor> state = optimizer_->state();
     for (nn::NamedTensor& part : state) part.tensor = part.tensor.cpu();
     done_ = position;
@@ -60,6 +63,7 @@ class DeviceReplica final : public Replica {
       training_.optimizer->set_learning_rate(optimizer_->learning_rate());
       const std::lock_guard lock(training_.weights_mutex);
       now.restore(*job_.model);
+      if (average.taken()) average.restore(*training_.average);
       training_.position = done_;
       look();
     });
@@ -67,7 +71,7 @@ class DeviceReplica final : public Replica {
 
   void keep_best() override {
     Snapshot best;
-    best.take_to_host(*model_);
+    best.take_to_host(evaluated());
     latch_.pass([&] { training_.best = std::move(best); });
   }
 
@@ -88,7 +92,9 @@ std::unique_ptr<Replica> Replica::create(const Job& job, Training& training, Hos
 }
 
 void Replica::clone() {
-  model_ = job_.model->clone_on(device_ ? &device_->get() : nullptr);
+  const nn::Device* const on = device_ ? &device_->get() : nullptr;
+  model_ = job_.model->clone_on(on);
+  if (training_.average) average_ = training_.average->clone_on(on);
   own_optimizer_ = Optimizer::create(*model_, job_.config.optimizer);
   own_optimizer_->load_state(training_.optimizer->state());
   optimizer_ = own_optimizer_.get();
@@ -111,8 +117,21 @@ void Replica::restore_good() {
   if (good().taken()) good().restore(*model_);
 }
 
-void Replica::restore_best() {
-  if (training_.best.taken()) training_.best.restore(*model_);
+void Replica::average(int64_t count) {
+  const TrainerConfig& c = job_.config;
+  if (count == 0)
+    copy_weights(*model_, *average_);
+  else if (c.average == Average::kEma)
+    average_ema(*model_, c.average_decay, *average_);
+  else
+    average_swa(*model_, count, *average_);
+}
+
+void Replica::end() {
+  if (training_.best.taken())
+    training_.best.restore(*model_);
+  else if (done_.num_averaged > 0)
+    copy_weights(*average_, *model_);
 }
 
 }  // namespace gnnmg::train

@@ -23,6 +23,9 @@ class Replica {
   nn::Model& model() const { return *model_; }
   Optimizer& optimizer() const { return *optimizer_; }
   RankDevice* device() const { return device_; }
+  // The model that evaluations use: the average of the weights once there is one, until training
+  // ends.
+  nn::Model& evaluated() const { return done_.averages() ? *average_ : *model_; }
 
   // Waits for all work in the device's queue. Errors as of device::wait_for().
   virtual void settle() const = 0;
@@ -44,9 +47,12 @@ class Replica {
   // The weights of the last good step. The first rank of a process keeps and restores them.
   void keep_good();
   void restore_good();
+  // Within a commit: takes the model's weights into the average, which has `count` before.
+  void average(int64_t count);
   // The weights of the best validation.
   virtual void keep_best() = 0;
-  void restore_best();
+  // The model gets the weights that training ends with: the best ones, or else the average.
+  void end();
 
  protected:
   Replica(const Job& job, Training& training, bool leads, RankDevice* device)
@@ -60,6 +66,7 @@ class Replica {
   const bool leads_;
   RankDevice* const device_;
   std::shared_ptr<nn::Model> model_;
+  std::shared_ptr<nn::Model> average_;        // null without one
   std::unique_ptr<Optimizer> own_optimizer_;  // null on the rank that works on the host's
   Optimizer* optimizer_ = nullptr;
   Position done_;    // position of the last commit

@@ -22,13 +22,14 @@ struct Contents {
     int64_t count;
   };
   std::vector<Entry> optimizer;
-  bool best = false;
+  bool best = false, average = false;
 };
 
 std::string pack(const Contents& contents) {
   comm::FrameWriter out;
   out.text(contents.state);
   out.u32(contents.best ? 1 : 0);
+  out.u32(contents.average ? 1 : 0);
   out.u32(static_cast<uint32_t>(contents.optimizer.size()));
   for (const Contents::Entry& entry : contents.optimizer) {
     out.text(entry.key);
@@ -43,6 +44,7 @@ Contents unpack(const std::string& bytes) {
   Contents contents;
   contents.state = in.text();
   contents.best = in.u32() != 0;
+  contents.average = in.u32() != 0;
   for (uint32_t left = in.count(16); left > 0; --left) {
     Contents::Entry entry;
     entry.key = in.text();
@@ -102,6 +104,7 @@ void take_over(const Job& job, Training& training, comm::Collectives& comm, bool
     Contents contents;
     contents.state = write_state(job, training.world_size(), data, training.id, training.position);
     contents.best = training.best.taken();
+    contents.average = training.position.num_averaged > 0;
     for (const NamedTensor& entry : optimizer)
       contents.optimizer.push_back({entry.key, nn::dtype_of(entry.tensor), entry.tensor.numel()});
     text = pack(contents);
@@ -109,13 +112,16 @@ void take_over(const Job& job, Training& training, comm::Collectives& comm, bool
   from_first.bytes(text);
   const Contents contents = unpack(text);
 
-  std::vector<at::Tensor> weights, best;
+  std::vector<at::Tensor> weights, best, average;
   for (const at::Tensor& own : tensors_of(*job.model)) weights.push_back(from_first.tensor(own));
   if (contents.best) {
     const std::vector<at::Tensor> like =
         comm.rank() == 0 ? training.best.tensors() : tensors_of(*job.model);
     for (const at::Tensor& own : like) best.push_back(from_first.tensor(own));
   }
+  if (contents.average)
+    for (const at::Tensor& own : tensors_of(*training.average))
+      average.push_back(from_first.tensor(own));
   for (size_t i = 0; i < contents.optimizer.size(); ++i) {
     const Contents::Entry& entry = contents.optimizer[i];
     if (comm.rank() != 0)
@@ -136,6 +142,7 @@ void take_over(const Job& job, Training& training, comm::Collectives& comm, bool
     training.best.take(*job.model);
   }
   copy_to(*job.model, weights);
+  if (contents.average) copy_to(*training.average, average);
   training.last_good = {};
   training.position = position;
 }

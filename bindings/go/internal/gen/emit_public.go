@@ -65,6 +65,18 @@ func emitEnums(h *header, words map[string]bool) string {
 // A member is a field in Go, and how its value gets there and back.
 type member struct{ goField, goType, doc, from, to string }
 
+// isMember tells the structs that are fields of others.
+func (h *header) isMember(name string) bool {
+	for _, s := range h.structs {
+		for _, f := range s.fields {
+			if strings.TrimSuffix(strings.TrimPrefix(f.ctype, "const "), "*") == "gnnmg_"+name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (h *header) isEnum(ctype string) bool {
 	for _, e := range h.enums {
 		if ctype == "gnnmg_"+e.name {
@@ -77,6 +89,7 @@ func (h *header) isEnum(ctype string) bool {
 // publicField is how a field looks in Go.
 func publicField(h *header, s structure, f field) (member, error) {
 	name, doc := goName(f.name), fieldDoc(f)
+	noun := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(f.ctype, "const "), "gnnmg_"), "*")
 	get, put := "r."+name, "r."+name+" = %s(c."+name+")\n"
 	plain := func(goType, convert string) member {
 		return member{name, goType, doc, goType + "(" + get + ")", fmt.Sprintf(put, convert)}
@@ -96,6 +109,12 @@ func publicField(h *header, s structure, f field) (member, error) {
 			"r." + name + " = milliseconds(c." + short + ")\n"}, nil
 	case h.isEnum(f.ctype):
 		return plain(goName(strings.TrimPrefix(f.ctype, "gnnmg_")), "int32"), nil
+	case h.hasStruct(noun):
+		inner := goName(noun)
+		if !strings.HasSuffix(f.ctype, "*") {
+			return member{name, inner, doc, "read" + inner + "(&" + get + ")", ""}, nil
+		}
+		return member{name, "*" + inner, doc, "optional((*raw." + inner + ")(" + get + "), read" + inner + ")", ""}, nil
 	}
 	convert := "narrow"
 	goType := goIntegers[f.ctype]
@@ -173,6 +192,9 @@ func emitStructs(h *header) (string, error) {
 			fmt.Fprintf(&b, "func (c *%s) to(r *raw.%s) {\n%s}\n\n", name, rawName, to.String())
 		} else {
 			fmt.Fprintf(&b, "func (c *%s) from(r *raw.%s) {\n%s}\n\n", name, rawName, from.String())
+		}
+		if h.isMember(s.name) {
+			fmt.Fprintf(&b, "func read%s(r *raw.%s) (c %s) {\n\tc.from(r)\n\treturn c\n}\n\n", name, rawName, name)
 		}
 	}
 	return notice + "package gnnmg\n\nimport (\n\"time\"\n\n\"gnnmg/internal/raw\"\n)\n\n" + b.String(), nil

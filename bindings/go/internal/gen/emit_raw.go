@@ -95,7 +95,8 @@ func (h *header) argument(f function, p param) (argument, error) {
 }
 
 // Outputs that a caller may do without.
-var optional = map[string]bool{"model_forward.logits": true, "batch_export_block.edge_ids": true}
+var optional = map[string]bool{"model_forward.logits": true, "batch_export_block.edge_ids": true,
+	"model_evaluate.confusion": true, "trainer_evaluate.confusion": true, "model_embed.rows": true, "trainer_embed.rows": true}
 
 // isList tells the arrays of the caller that a function fills.
 func isList(f function, p param) bool {
@@ -220,6 +221,8 @@ func (h *header) emitRawStructs() string {
 				goType = "unsafe.Pointer"
 			case f.ctype == "char":
 				goType = "byte"
+			case h.hasStruct(strings.TrimPrefix(f.ctype, "gnnmg_")):
+				goType = goName(strings.TrimPrefix(f.ctype, "gnnmg_"))
 			}
 			if f.length != "" {
 				goType = "[" + f.length + "]" + goType

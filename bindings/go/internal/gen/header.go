@@ -47,6 +47,7 @@ var (
 	valuePattern    = regexp.MustCompile(`(?s)GNNMG_(\w+)\s*=\s*(-?\d+),?\s*/\*\*<(.*?)\*/`)
 	structPattern   = regexp.MustCompile(`(?s)/\*\*((?:[^*]|\*[^/])*)\*/\s*typedef struct gnnmg_(\w+) \{(.*?)\n\} gnnmg_\w+;`)
 	fieldPattern    = regexp.MustCompile(`(?s)([\w ]+?\*?)\s+(\w+)(?:\[(\d+)\])?;(?:\s*/\*\*<(.*?)\*/)?`)
+	enumStart       = regexp.MustCompile(`(?m)^typedef int32_t gnnmg_(\w+);\nenum \{`)
 	functionPattern = regexp.MustCompile(`(?s)/\*\*((?:[^*]|\*[^/])*)\*/\s*GNNMG_API (?:GNNMG_MUST_USE )?([\w ]+?\*?)\s+gnnmg_(\w+)\(([^;]*)\);`)
 	commentPattern  = regexp.MustCompile(`(?s)/\*.*?\*/`)
 	spacePattern    = regexp.MustCompile(`\s+`)
@@ -64,6 +65,8 @@ func oneLine(comment string) string {
 // parse reads the header. Whatever it does not understand is an error, so that nothing new in the
 // header goes past the bindings in silence.
 func parse(text string) (*header, error) {
+	text = enumStart.ReplaceAllString(text, "typedef int32_t gnnmg_$1;\n/** Values of ::gnnmg_$1. */\nenum {")
+	text = strings.ReplaceAll(text, "\nGNNMG_STATUS ", "\nGNNMG_API GNNMG_MUST_USE gnnmg_status ")
 	h := &header{handles: map[string]bool{}}
 	for _, m := range handlePattern.FindAllStringSubmatch(text, -1) {
 		h.handles[m[1]] = true

@@ -15,6 +15,7 @@ var Functions = [...]string{
 	"gnnmg_last_error_info",
 	"gnnmg_context_create",
 	"gnnmg_context_free",
+	"gnnmg_context_close",
 	"gnnmg_context_get_info",
 	"gnnmg_context_set_option",
 	"gnnmg_context_get_option",
@@ -35,15 +36,10 @@ var Functions = [...]string{
 	"gnnmg_graph_free",
 	"gnnmg_graph_add_node_type",
 	"gnnmg_graph_add_edge_type",
-	"gnnmg_graph_set_coo",
-	"gnnmg_graph_set_csc",
 	"gnnmg_graph_import_coo",
 	"gnnmg_graph_import_csc",
-	"gnnmg_graph_set_node_tensor",
 	"gnnmg_graph_import_node_tensor",
-	"gnnmg_graph_set_node_csr",
 	"gnnmg_graph_import_node_csr",
-	"gnnmg_graph_set_edge_tensor",
 	"gnnmg_graph_import_edge_tensor",
 	"gnnmg_graph_create_transformed",
 	"gnnmg_graph_create_normalized",
@@ -137,7 +133,6 @@ var Functions = [...]string{
 	"gnnmg_model_backward_from",
 	"gnnmg_model_evaluate",
 	"gnnmg_model_embed",
-	"gnnmg_model_embed_to_file",
 	"gnnmg_model_save",
 	"gnnmg_model_open",
 	"gnnmg_model_get_config",
@@ -171,8 +166,7 @@ var Functions = [...]string{
 	"gnnmg_trainer_set_checkpoints",
 	"gnnmg_trainer_save",
 	"gnnmg_trainer_load",
-	"gnnmg_trainer_save_optimizer",
-	"gnnmg_trainer_load_optimizer",
+	"gnnmg_trainer_get_optimizer",
 	"gnnmg_trainer_set_loss",
 	"gnnmg_trainer_set_learning_rate",
 	"gnnmg_trainer_start",
@@ -183,7 +177,6 @@ var Functions = [...]string{
 	"gnnmg_trainer_step",
 	"gnnmg_trainer_evaluate",
 	"gnnmg_trainer_embed",
-	"gnnmg_trainer_embed_to_file",
 	"gnnmg_trainer_get_memory_info",
 	"gnnmg_trainer_progress",
 	"gnnmg_trainer_get_rank_info",
@@ -222,228 +215,198 @@ func ContextFree(context uintptr) {
 	C.shim_context_free(C.uintptr_t(context))
 }
 
+// ContextClose: Frees the handle and all handles made from the context, but no tensors.
+func ContextClose(context uintptr) {
+	reach(6)
+	C.shim_context_close(C.uintptr_t(context))
+}
+
 // ContextGetInfo: Facts about a context.
 func ContextGetInfo(context uintptr, info *ContextInfo) Result {
-	reach(6)
+	reach(7)
 	r := C.shim_context_get_info(C.uintptr_t(context), (*C.gnnmg_context_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// ContextSetOption: Sets an option: a setting of the subject "context".
+// ContextSetOption: Sets an option, a setting of the subject "context".
 func ContextSetOption(context uintptr, key *byte, value *byte) Result {
-	reach(7)
+	reach(8)
 	r := C.shim_context_set_option(C.uintptr_t(context), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(value)))
 	return finish(r)
 }
 
 // ContextGetOption: Value of an option.
 func ContextGetOption(context uintptr, key *byte, text *byte, capacity uint64) (Result, uint64) {
-	reach(8)
+	reach(9)
 	r := C.shim_context_get_option(C.uintptr_t(context), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(text)), C.size_t(capacity))
 	return finish(r.outcome), uint64(r.needed)
 }
 
 // SettingGetInfo: Lists the settings of a subject.
 func SettingGetInfo(subject *byte, index int64, info *SettingInfo) Result {
-	reach(9)
+	reach(10)
 	r := C.shim_setting_get_info((*C.char)(unsafe.Pointer(subject)), C.int64_t(index), (*C.gnnmg_setting_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // ContextLend: Lends the calling thread for callbacks.
 func ContextLend(context uintptr, timeoutMs int64) Result {
-	reach(10)
+	reach(11)
 	r := C.shim_context_lend(C.uintptr_t(context), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // ContextCancel: Cancels the running calls of this context on data sets, model files,
-// [Model.Evaluate], [Model.Embed], predictors, [NewComm] and gnnmg_context_lend(). Later calls
-// run.
+// [Model.Evaluate], [Model.Embed], predictors, [NewComm] and gnnmg_context_lend().
 func ContextCancel(context uintptr) {
-	reach(11)
+	reach(12)
 	C.shim_context_cancel(C.uintptr_t(context))
 }
 
-// LogNext: Takes the oldest message from the queue. A message that does not fit stays.
+// LogNext: Takes the oldest message. One that does not fit stays.
 func LogNext(context uintptr, info *LogInfo, text *byte, capacity uint64) (Result, uint64) {
-	reach(12)
+	reach(13)
 	r := C.shim_log_next(C.uintptr_t(context), (*C.gnnmg_log_info)(unsafe.Pointer(info)), (*C.char)(unsafe.Pointer(text)), C.size_t(capacity))
 	return finish(r.outcome), uint64(r.needed)
 }
 
-// ContextNumDevices: Number of GPUs that this process sees.
+// ContextNumDevices: Number of GPUs of this process.
 func ContextNumDevices(context uintptr) (Result, int64, string) {
-	reach(13)
+	reach(14)
 	r := C.shim_context_num_devices(C.uintptr_t(context))
 	return finish(r.outcome), int64(r.count), C.GoString(r.why)
 }
 
-// ContextGetDeviceInfo: Facts about a GPU; [ErrNotFound] after the last.
+// ContextGetDeviceInfo: Facts about a GPU.
 func ContextGetDeviceInfo(context uintptr, index int64, info *DeviceInfo) Result {
-	reach(14)
+	reach(15)
 	r := C.shim_context_get_device_info(C.uintptr_t(context), C.int64_t(index), (*C.gnnmg_device_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-const indexTensorCreate = 15
+const indexTensorCreate = 16
 
 // TensorFromDLPack: Makes a tensor of DLPack's, without copying, and takes ownership of it on
 // success.
 func TensorFromDLPack(dlpack unsafe.Pointer) (Result, uintptr) {
-	reach(16)
+	reach(17)
 	r := C.shim_tensor_from_dlpack(dlpack)
 	return finish(r.outcome), uintptr(r.tensor)
 }
 
 // TensorToDLPack: Makes a DLPack tensor over the same memory, which lives until the handle is
-// freed and the DLPack tensor's deleter was called.
+// freed and the deleter called.
 func TensorToDLPack(tensor uintptr) (Result, unsafe.Pointer) {
-	reach(17)
+	reach(18)
 	r := C.shim_tensor_to_dlpack(C.uintptr_t(tensor))
 	return finish(r.outcome), r.dlpack
 }
 
 // TensorGetInfo: Facts about a tensor.
 func TensorGetInfo(tensor uintptr, info *TensorInfo) Result {
-	reach(18)
+	reach(19)
 	r := C.shim_tensor_get_info(C.uintptr_t(tensor), (*C.gnnmg_tensor_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// TensorCopy: Copies the elements of a tensor to another of the same shape and type and waits.
-// Both may be on GPUs.
+// TensorCopy: Copies the elements to a tensor of the same shape and type and waits. Both may be
+// on GPUs.
 func TensorCopy(context uintptr, from uintptr, to uintptr) Result {
-	reach(19)
+	reach(20)
 	r := C.shim_tensor_copy(C.uintptr_t(context), C.uintptr_t(from), C.uintptr_t(to))
 	return finish(r)
 }
 
 // TensorFree: Frees the handle.
 func TensorFree(tensor uintptr) {
-	reach(20)
+	reach(21)
 	C.shim_tensor_free(C.uintptr_t(tensor))
 }
 
 // GraphCreate: Makes a graph without types.
 func GraphCreate(context uintptr) (Result, uintptr) {
-	reach(21)
+	reach(22)
 	r := C.shim_graph_create(C.uintptr_t(context))
 	return finish(r.outcome), uintptr(r.graph)
 }
 
-// GraphCreateFromCOO: Makes a graph with node type "node" and edge type "edge", and sets its
-// edges as gnnmg_graph_set_coo().
+// GraphCreateFromCOO: Makes a graph with node type "node", edge type "edge" and a list of edges,
+// copied.
 func GraphCreateFromCOO(context uintptr, numNodes int64, sources unsafe.Pointer, targets unsafe.Pointer, dtype int32, numEdges int64) (Result, uintptr) {
-	reach(22)
+	reach(23)
 	r := C.shim_graph_create_from_coo(C.uintptr_t(context), C.int64_t(numNodes), sources, targets, C.int32_t(dtype), C.int64_t(numEdges))
 	return finish(r.outcome), uintptr(r.graph)
 }
 
 // GraphFree: Frees the handle.
 func GraphFree(graph uintptr) {
-	reach(23)
+	reach(24)
 	C.shim_graph_free(C.uintptr_t(graph))
 }
 
 // GraphAddNodeType: Adds a node type.
 func GraphAddNodeType(graph uintptr, name *byte, numNodes int64) (Result, int32) {
-	reach(24)
+	reach(25)
 	r := C.shim_graph_add_node_type(C.uintptr_t(graph), (*C.char)(unsafe.Pointer(name)), C.int64_t(numNodes))
 	return finish(r.outcome), int32(r.node_type)
 }
 
 // GraphAddEdgeType: Adds an edge type without edges.
 func GraphAddEdgeType(graph uintptr, sourceType int32, name *byte, targetType int32) (Result, int32) {
-	reach(25)
+	reach(26)
 	r := C.shim_graph_add_edge_type(C.uintptr_t(graph), C.int32_t(sourceType), (*C.char)(unsafe.Pointer(name)), C.int32_t(targetType))
 	return finish(r.outcome), int32(r.edge_type)
 }
 
-// GraphSetCOO: Sets the edges of a type from a list, copied; edge e of the list gets the id e.
-func GraphSetCOO(graph uintptr, edgeType int32, sources unsafe.Pointer, targets unsafe.Pointer, dtype int32, numEdges int64) Result {
-	reach(26)
-	r := C.shim_graph_set_coo(C.uintptr_t(graph), C.int32_t(edgeType), sources, targets, C.int32_t(dtype), C.int64_t(numEdges))
-	return finish(r)
-}
-
-// GraphSetCSC: Sets the edges of a type from compressed sparse columns, copied: rows are targets.
-func GraphSetCSC(graph uintptr, edgeType int32, indptr *int64, indices unsafe.Pointer, edgeIDs unsafe.Pointer, dtype int32, numEdges int64) Result {
-	reach(27)
-	r := C.shim_graph_set_csc(C.uintptr_t(graph), C.int32_t(edgeType), (*C.int64_t)(unsafe.Pointer(indptr)), indices, edgeIDs, C.int32_t(dtype), C.int64_t(numEdges))
-	return finish(r)
-}
-
-// GraphImportCOO: gnnmg_graph_set_coo() with tensors i64 or i32 [NumEdges], copied.
+// GraphImportCOO: Sets the edges of a type from a list; edge e of the list gets the id e.
+// [Util].h has functions `[GraphSet]...` that call this and the next four with arrays, copied.
 func GraphImportCOO(graph uintptr, edgeType int32, sources uintptr, targets uintptr) Result {
-	reach(28)
+	reach(27)
 	r := C.shim_graph_import_coo(C.uintptr_t(graph), C.int32_t(edgeType), C.uintptr_t(sources), C.uintptr_t(targets))
 	return finish(r)
 }
 
-// GraphImportCSC: gnnmg_graph_set_csc() with tensors, shared if possible.
+// GraphImportCSC: Sets the edges of a type from compressed sparse columns: rows are targets.
 func GraphImportCSC(graph uintptr, edgeType int32, indptr uintptr, indices uintptr, edgeIDs uintptr) Result {
-	reach(29)
+	reach(28)
 	r := C.shim_graph_import_csc(C.uintptr_t(graph), C.int32_t(edgeType), C.uintptr_t(indptr), C.uintptr_t(indices), C.uintptr_t(edgeIDs))
 	return finish(r)
 }
 
-// GraphSetNodeTensor: Sets or replaces a named tensor on the nodes of a type, copied. By default
-// data sets read features from "x" and labels from "y".
-func GraphSetNodeTensor(graph uintptr, nodeType int32, name *byte, data unsafe.Pointer, dtype int32, numDims int32, shape *int64) Result {
-	reach(30)
-	r := C.shim_graph_set_node_tensor(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)), data, C.int32_t(dtype), C.int32_t(numDims), (*C.int64_t)(unsafe.Pointer(shape)))
-	return finish(r)
-}
-
-// GraphImportNodeTensor: gnnmg_graph_set_node_tensor() without copying.
+// GraphImportNodeTensor: Sets or replaces a tensor on nodes. Usual names are "x" for features,
+// "y" for labels.
 func GraphImportNodeTensor(graph uintptr, nodeType int32, name *byte, tensor uintptr) Result {
-	reach(31)
+	reach(29)
 	r := C.shim_graph_import_node_tensor(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)), C.uintptr_t(tensor))
 	return finish(r)
 }
 
-// GraphSetNodeCSR: Sets a sparse tensor on nodes, copied. It stays sparse up to the first layer
-// of a model.
-func GraphSetNodeCSR(graph uintptr, nodeType int32, name *byte, numColumns int64, indptr *int64, indices *int32, values *float32, numEntries int64) Result {
-	reach(32)
-	r := C.shim_graph_set_node_csr(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)), C.int64_t(numColumns), (*C.int64_t)(unsafe.Pointer(indptr)), (*C.int32_t)(unsafe.Pointer(indices)), (*C.float)(unsafe.Pointer(values)), C.int64_t(numEntries))
-	return finish(r)
-}
-
-// GraphImportNodeCSR: gnnmg_graph_set_node_csr() without copying: `indptr` i64, `indices` i32,
-// Values f32.
+// GraphImportNodeCSR: Sets or replaces a sparse tensor on nodes, which stays sparse up to a
+// model's first layer: `indptr` i64, `indices` i32, Values f32.
 func GraphImportNodeCSR(graph uintptr, nodeType int32, name *byte, numColumns int64, indptr uintptr, indices uintptr, values uintptr) Result {
-	reach(33)
+	reach(30)
 	r := C.shim_graph_import_node_csr(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)), C.int64_t(numColumns), C.uintptr_t(indptr), C.uintptr_t(indices), C.uintptr_t(values))
 	return finish(r)
 }
 
-// GraphSetEdgeTensor: Sets a named tensor on the edges of a type, copied. The edges must be set.
-func GraphSetEdgeTensor(graph uintptr, edgeType int32, name *byte, data unsafe.Pointer, dtype int32, numDims int32, shape *int64) Result {
-	reach(34)
-	r := C.shim_graph_set_edge_tensor(C.uintptr_t(graph), C.int32_t(edgeType), (*C.char)(unsafe.Pointer(name)), data, C.int32_t(dtype), C.int32_t(numDims), (*C.int64_t)(unsafe.Pointer(shape)))
-	return finish(r)
-}
-
-// GraphImportEdgeTensor: gnnmg_graph_set_edge_tensor() without copying.
+// GraphImportEdgeTensor: Sets or replaces a tensor on edges, which must be set.
 func GraphImportEdgeTensor(graph uintptr, edgeType int32, name *byte, tensor uintptr) Result {
-	reach(35)
+	reach(31)
 	r := C.shim_graph_import_edge_tensor(C.uintptr_t(graph), C.int32_t(edgeType), (*C.char)(unsafe.Pointer(name)), C.uintptr_t(tensor))
 	return finish(r)
 }
 
-// GraphCreateTransformed: Makes a new graph that shares unchanged tensors.
+// GraphCreateTransformed: Makes a graph that shares unchanged tensors.
 func GraphCreateTransformed(graph uintptr, transform int32, edgeType int32) (Result, uintptr) {
-	reach(36)
+	reach(32)
 	r := C.shim_graph_create_transformed(C.uintptr_t(graph), C.int32_t(transform), C.int32_t(edgeType))
 	return finish(r.outcome), uintptr(r.transformed)
 }
 
-// GraphCreateNormalized: Makes a new graph in which every row of a node tensor is divided by its
-// sum; rows with sum 0 stay.
+// GraphCreateNormalized: Makes a graph in which every row of a node tensor is divided by its sum,
+// unless that is 0.
 func GraphCreateNormalized(graph uintptr, name *byte) (Result, uintptr) {
-	reach(37)
+	reach(33)
 	r := C.shim_graph_create_normalized(C.uintptr_t(graph), (*C.char)(unsafe.Pointer(name)))
 	return finish(r.outcome), uintptr(r.normalized)
 }
@@ -455,165 +418,163 @@ func GraphCreateNormalized(graph uintptr, name *byte) (Result, uintptr) {
 // communities, with "x" and "y". - "rmat": R-MAT (Chakrabarti 2004). - "erdos_renyi": uniformly
 // drawn edges, with self-loops and duplicates.
 func GraphGenerate(context uintptr, generator *byte, settings *byte) (Result, uintptr) {
-	reach(38)
+	reach(34)
 	r := C.shim_graph_generate(C.uintptr_t(context), (*C.char)(unsafe.Pointer(generator)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.graph)
 }
 
 // GraphNumNodeTypes: Number of node types.
 func GraphNumNodeTypes(graph uintptr) (Result, int32) {
-	reach(39)
+	reach(35)
 	r := C.shim_graph_num_node_types(C.uintptr_t(graph))
 	return finish(r.outcome), int32(r.count)
 }
 
 // GraphNumEdgeTypes: Number of edge types.
 func GraphNumEdgeTypes(graph uintptr) (Result, int32) {
-	reach(40)
+	reach(36)
 	r := C.shim_graph_num_edge_types(C.uintptr_t(graph))
 	return finish(r.outcome), int32(r.count)
 }
 
 // GraphNodeTypeName: Name of a node type.
 func GraphNodeTypeName(graph uintptr, nodeType int32) (Result, string) {
-	reach(41)
+	reach(37)
 	r := C.shim_graph_node_type_name(C.uintptr_t(graph), C.int32_t(nodeType))
 	return finish(r.outcome), C.GoString(r.name)
 }
 
-// GraphEdgeTypeName: Name of an edge type, and the node types of its sources and targets.
+// GraphEdgeTypeName: Name of an edge type.
 func GraphEdgeTypeName(graph uintptr, edgeType int32) (Result, int32, string, int32) {
-	reach(42)
+	reach(38)
 	r := C.shim_graph_edge_type_name(C.uintptr_t(graph), C.int32_t(edgeType))
 	return finish(r.outcome), int32(r.source_type), C.GoString(r.name), int32(r.target_type)
 }
 
 // GraphNumNodes: Number of nodes of a type.
 func GraphNumNodes(graph uintptr, nodeType int32) (Result, int64) {
-	reach(43)
+	reach(39)
 	r := C.shim_graph_num_nodes(C.uintptr_t(graph), C.int32_t(nodeType))
 	return finish(r.outcome), int64(r.count)
 }
 
 // GraphNumEdges: Number of edges of a type.
 func GraphNumEdges(graph uintptr, edgeType int32) (Result, int64) {
-	reach(44)
+	reach(40)
 	r := C.shim_graph_num_edges(C.uintptr_t(graph), C.int32_t(edgeType))
 	return finish(r.outcome), int64(r.count)
 }
 
 // GraphNodeTensorName: Lists the tensors on a node type.
 func GraphNodeTensorName(graph uintptr, nodeType int32, index int64) (Result, string, int32) {
-	reach(45)
+	reach(41)
 	r := C.shim_graph_node_tensor_name(C.uintptr_t(graph), C.int32_t(nodeType), C.int64_t(index))
 	return finish(r.outcome), C.GoString(r.name), int32(r.sparse)
 }
 
 // GraphEdgeTensorName: Lists the tensors on an edge type.
 func GraphEdgeTensorName(graph uintptr, edgeType int32, index int64) (Result, string) {
-	reach(46)
+	reach(42)
 	r := C.shim_graph_edge_tensor_name(C.uintptr_t(graph), C.int32_t(edgeType), C.int64_t(index))
 	return finish(r.outcome), C.GoString(r.name)
 }
 
 // GraphExportNodeTensor: Dense tensor on nodes [nodes, ...].
 func GraphExportNodeTensor(graph uintptr, nodeType int32, name *byte) (Result, uintptr) {
-	reach(47)
+	reach(43)
 	r := C.shim_graph_export_node_tensor(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)))
 	return finish(r.outcome), uintptr(r.tensor)
 }
 
 // GraphExportNodeCSR: Sparse tensor on nodes: `indptr` i64, `indices` i32, Values f32.
 func GraphExportNodeCSR(graph uintptr, nodeType int32, name *byte) (Result, int64, uintptr, uintptr, uintptr) {
-	reach(48)
+	reach(44)
 	r := C.shim_graph_export_node_csr(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)))
 	return finish(r.outcome), int64(r.num_columns), uintptr(r.indptr), uintptr(r.indices), uintptr(r.values)
 }
 
 // GraphExportEdgeTensor: Tensor on edges [edges, ...], rows by edge id.
 func GraphExportEdgeTensor(graph uintptr, edgeType int32, name *byte) (Result, uintptr) {
-	reach(49)
+	reach(45)
 	r := C.shim_graph_export_edge_tensor(C.uintptr_t(graph), C.int32_t(edgeType), (*C.char)(unsafe.Pointer(name)))
 	return finish(r.outcome), uintptr(r.tensor)
 }
 
 // GraphExportCOO: Edges of a type, copied, in the order of their ids: i64 [edges].
 func GraphExportCOO(graph uintptr, edgeType int32) (Result, uintptr, uintptr) {
-	reach(50)
+	reach(46)
 	r := C.shim_graph_export_coo(C.uintptr_t(graph), C.int32_t(edgeType))
 	return finish(r.outcome), uintptr(r.sources), uintptr(r.targets)
 }
 
 // GraphExportCSC: Edges of a type as stored, rows being targets.
 func GraphExportCSC(graph uintptr, edgeType int32) (Result, uintptr, uintptr, uintptr) {
-	reach(51)
+	reach(47)
 	r := C.shim_graph_export_csc(C.uintptr_t(graph), C.int32_t(edgeType))
 	return finish(r.outcome), uintptr(r.indptr), uintptr(r.indices), uintptr(r.edge_ids)
 }
 
-// GraphGetInEdges: Incoming edges of one node, in stored order.
+// GraphGetInEdges: Incoming edges of a node, in stored order.
 func GraphGetInEdges(graph uintptr, edgeType int32, target int64, sources *int64, edgeIDs *int64, capacity int64) (Result, int64) {
-	reach(52)
+	reach(48)
 	r := C.shim_graph_get_in_edges(C.uintptr_t(graph), C.int32_t(edgeType), C.int64_t(target), (*C.int64_t)(unsafe.Pointer(sources)), (*C.int64_t)(unsafe.Pointer(edgeIDs)), C.int64_t(capacity))
 	return finish(r.outcome), int64(r.needed)
 }
 
-// DatasetOpen: Opens a folder or file in any supported format.
+// DatasetOpen: Opens a folder or file in any supported format. Edges with tensors keep the order
+// of the file; without any, an edge id is the place of the edge by target.
 func DatasetOpen(context uintptr, path *byte, settings *byte, timeoutMs int64) (Result, uintptr) {
-	reach(53)
+	reach(49)
 	r := C.shim_dataset_open(C.uintptr_t(context), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
-// DatasetGenerate: Generates a data set with a split, by [Generate], [NewDataset] and
-// [Dataset.AddRandomSplit].
+// DatasetGenerate: [Generate], [NewDataset] and [Dataset.AddRandomSplit].
 func DatasetGenerate(context uintptr, generator *byte, settings *byte) (Result, uintptr) {
-	reach(54)
+	reach(50)
 	r := C.shim_dataset_generate(C.uintptr_t(context), (*C.char)(unsafe.Pointer(generator)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
-// DatasetCreate: Makes a data set around a graph, without a split. The graph can no longer
-// change.
+// DatasetCreate: Makes a data set around a graph, without a split.
 func DatasetCreate(graph uintptr, features *byte, labels *byte, task int32, numClasses int64) (Result, uintptr) {
-	reach(55)
+	reach(51)
 	r := C.shim_dataset_create(C.uintptr_t(graph), (*C.char)(unsafe.Pointer(features)), (*C.char)(unsafe.Pointer(labels)), C.int32_t(task), C.int64_t(numClasses))
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
-// DatasetCreateGraphs: Makes a data set of many graphs side by side in one graph, without a
-// split.
+// DatasetCreateGraphs: [NewDataset] with many graphs side by side in one graph.
 func DatasetCreateGraphs(graph uintptr, graphPtr *int64, numGraphs int64, features *byte, labels uintptr, task int32, numClasses int64) (Result, uintptr) {
-	reach(56)
+	reach(52)
 	r := C.shim_dataset_create_graphs(C.uintptr_t(graph), (*C.int64_t)(unsafe.Pointer(graphPtr)), C.int64_t(numGraphs), (*C.char)(unsafe.Pointer(features)), C.uintptr_t(labels), C.int32_t(task), C.int64_t(numClasses))
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
 // DatasetFree: Frees the handle.
 func DatasetFree(dataset uintptr) {
-	reach(57)
+	reach(53)
 	C.shim_dataset_free(C.uintptr_t(dataset))
 }
 
-// DatasetSave: Writes the data set as a folder of `.npy` files and `metadata.json`, with all
-// splits. The folder opens with the first one chosen.
+// DatasetSave: Writes a folder of `.npy` files and `metadata.json`, with all splits; it opens
+// with the first.
 func DatasetSave(dataset uintptr, path *byte, timeoutMs int64) Result {
-	reach(58)
+	reach(54)
 	r := C.shim_dataset_save(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// DatasetSaveParts: Writes the data set as a folder of parts: for each part the rows of its nodes
-// as `.npy` files, and for each node its part. Nodes keep their ids.
+// DatasetSaveParts: Writes a folder of parts: for each part the rows of its nodes as `.npy`
+// files, and for each node its part. Nodes keep their ids.
 func DatasetSaveParts(dataset uintptr, folder *byte, given *int32, numGiven int64, config *PartsConfig, settings *byte, timeoutMs int64) Result {
-	reach(59)
+	reach(55)
 	r := C.shim_dataset_save_parts(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(folder)), (*C.int32_t)(unsafe.Pointer(given)), C.int64_t(numGiven), (*C.gnnmg_parts_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // DatasetGetPartsInfo: Facts about all parts.
 func DatasetGetPartsInfo(dataset uintptr, info *PartsInfo) Result {
-	reach(60)
+	reach(56)
 	r := C.shim_dataset_get_parts_info(C.uintptr_t(dataset), (*C.gnnmg_parts_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
@@ -621,50 +582,50 @@ func DatasetGetPartsInfo(dataset uintptr, info *PartsInfo) Result {
 // DatasetGetPartInfo: Facts about one part, and the expected effect of a cache of rows of other
 // parts.
 func DatasetGetPartInfo(dataset uintptr, part int32, cacheRows int64, info *PartInfo) Result {
-	reach(61)
+	reach(57)
 	r := C.shim_dataset_get_part_info(C.uintptr_t(dataset), C.int32_t(part), C.int64_t(cacheRows), (*C.gnnmg_part_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // DatasetExportBook: Part of each node: i32 [NumNodes].
 func DatasetExportBook(dataset uintptr) (Result, uintptr) {
-	reach(62)
+	reach(58)
 	r := C.shim_dataset_export_book(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.book)
 }
 
 // DatasetGetInfo: Facts about a data set.
 func DatasetGetInfo(dataset uintptr, info *DatasetInfo) Result {
-	reach(63)
+	reach(59)
 	r := C.shim_dataset_get_info(C.uintptr_t(dataset), (*C.gnnmg_dataset_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// DatasetGetNames: Names of a data set and of its node tensors.
+// DatasetGetNames: Names of a data set, its feature and its label tensor; empty: none.
 func DatasetGetNames(dataset uintptr) (Result, string, string, string) {
-	reach(64)
+	reach(60)
 	r := C.shim_dataset_get_names(C.uintptr_t(dataset))
 	return finish(r.outcome), C.GoString(r.name), C.GoString(r.features), C.GoString(r.labels)
 }
 
-// DatasetGetGraph: Graph of a data set; many graphs are side by side in one.
+// DatasetGetGraph: Graph of a data set.
 func DatasetGetGraph(dataset uintptr, index int64) (Result, uintptr) {
-	reach(65)
+	reach(61)
 	r := C.shim_dataset_get_graph(C.uintptr_t(dataset), C.int64_t(index))
 	return finish(r.outcome), uintptr(r.graph)
 }
 
 // DatasetGetSplitInfo: Lists the splits of a data set.
 func DatasetGetSplitInfo(dataset uintptr, position int64, info *SplitInfo) (Result, string) {
-	reach(66)
+	reach(62)
 	r := C.shim_dataset_get_split_info(C.uintptr_t(dataset), C.int64_t(position), (*C.gnnmg_split_info)(unsafe.Pointer(info)))
 	return finish(r.outcome), C.GoString(r.name)
 }
 
-// DatasetSelectSplit: Makes a data set of the same data with another split chosen. Both share
-// graph, features and labels; splits and weights that one gets later do not change the other.
+// DatasetSelectSplit: Makes a data set of the same data with another split chosen. Splits and
+// weights that one gets later do not change the other.
 func DatasetSelectSplit(dataset uintptr, name *byte, index int32) (Result, uintptr) {
-	reach(67)
+	reach(63)
 	r := C.shim_dataset_select_split(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), C.int32_t(index))
 	return finish(r.outcome), uintptr(r.selected)
 }
@@ -672,14 +633,14 @@ func DatasetSelectSplit(dataset uintptr, name *byte, index int32) (Result, uintp
 // DatasetAddSplit: Adds a split and chooses it. Its index is the number of splits that had its
 // name.
 func DatasetAddSplit(dataset uintptr, name *byte, train *int64, numTrain int64, validation *int64, numValidation int64, test *int64, numTest int64) Result {
-	reach(68)
+	reach(64)
 	r := C.shim_dataset_add_split(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.int64_t)(unsafe.Pointer(train)), C.int64_t(numTrain), (*C.int64_t)(unsafe.Pointer(validation)), C.int64_t(numValidation), (*C.int64_t)(unsafe.Pointer(test)), C.int64_t(numTest))
 	return finish(r)
 }
 
 // DatasetAddRandomSplit: Draws a split of the labeled nodes, adds it and chooses it.
 func DatasetAddRandomSplit(dataset uintptr, name *byte, settings *byte) Result {
-	reach(69)
+	reach(65)
 	r := C.shim_dataset_add_random_split(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r)
 }
@@ -687,43 +648,43 @@ func DatasetAddRandomSplit(dataset uintptr, name *byte, settings *byte) Result {
 // DatasetAddFolds: Divides the labeled nodes or graphs into folds, with classes spread evenly,
 // and adds a split for each: split k holds out fold k. Chooses the first.
 func DatasetAddFolds(dataset uintptr, name *byte, settings *byte) Result {
-	reach(70)
+	reach(66)
 	r := C.shim_dataset_add_folds(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r)
 }
 
 // DatasetExportLabels: Labels: classes i64 [n], -1 for none, or f32 [n, T], NaN for none.
 func DatasetExportLabels(dataset uintptr) (Result, uintptr) {
-	reach(71)
+	reach(67)
 	r := C.shim_dataset_export_labels(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.labels)
 }
 
 // DatasetExportGraphPtr: First node of each graph: i64 [graphs + 1].
 func DatasetExportGraphPtr(dataset uintptr) (Result, uintptr) {
-	reach(72)
+	reach(68)
 	r := C.shim_dataset_export_graph_ptr(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.graph_ptr)
 }
 
 // DatasetExportSplit: Ids of one part of the chosen split, ascending: i64 [n].
 func DatasetExportSplit(dataset uintptr, part int32) (Result, uintptr) {
-	reach(73)
+	reach(69)
 	r := C.shim_dataset_export_split(C.uintptr_t(dataset), C.int32_t(part))
 	return finish(r.outcome), uintptr(r.ids)
 }
 
-// DatasetSetClassWeights: Sets the weight of each class in a loss.
+// DatasetSetClassWeights: Sets the weight of each class in a loss, for objects made later.
 func DatasetSetClassWeights(dataset uintptr, weights *float64, numWeights int64) Result {
-	reach(74)
+	reach(70)
 	r := C.shim_dataset_set_class_weights(C.uintptr_t(dataset), (*C.double)(unsafe.Pointer(weights)), C.int64_t(numWeights))
 	return finish(r)
 }
 
-// DatasetBalanceClasses: Sets class weights that give every class the same total weight in the
-// training part: labeled training nodes / (classes x training nodes of the class).
+// DatasetBalanceClasses: Gives every class the same total weight in the training part: labeled
+// training nodes / (classes x training nodes of the class).
 func DatasetBalanceClasses(dataset uintptr) Result {
-	reach(75)
+	reach(71)
 	r := C.shim_dataset_balance_classes(C.uintptr_t(dataset))
 	return finish(r)
 }
@@ -731,67 +692,66 @@ func DatasetBalanceClasses(dataset uintptr) Result {
 // DatasetSetSampleWeights: Sets the weight of each node in a loss; see
 // gnnmg_dataset_set_class_weights().
 func DatasetSetSampleWeights(dataset uintptr, weights uintptr) Result {
-	reach(76)
+	reach(72)
 	r := C.shim_dataset_set_sample_weights(C.uintptr_t(dataset), C.uintptr_t(weights))
 	return finish(r)
 }
 
 // DatasetExportClassWeights: Class weights: f64 [classes or targets].
 func DatasetExportClassWeights(dataset uintptr) (Result, uintptr) {
-	reach(77)
+	reach(73)
 	r := C.shim_dataset_export_class_weights(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.weights)
 }
 
 // DatasetExportSampleWeights: Sample weights: f64 [NumNodes].
 func DatasetExportSampleWeights(dataset uintptr) (Result, uintptr) {
-	reach(78)
+	reach(74)
 	r := C.shim_dataset_export_sample_weights(C.uintptr_t(dataset))
 	return finish(r.outcome), uintptr(r.weights)
 }
 
-// SamplerCreate: Makes a neighbor sampler. The graph can no longer change.
+// SamplerCreate: Makes a neighbor sampler.
 func SamplerCreate(graph uintptr, config *SamplerConfig, settings *byte) (Result, uintptr) {
-	reach(79)
+	reach(75)
 	r := C.shim_sampler_create(C.uintptr_t(graph), (*C.gnnmg_sampler_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.sampler)
 }
 
-const indexSamplerCreateCustom = 80
+const indexSamplerCreateCustom = 76
 
-// SamplerCreateGraphs: Makes a sampler whose seeds are graphs of a data set of many graphs. A
-// mini-batch has all nodes and edges of its graphs; all layers share one block.
+// SamplerCreateGraphs: Makes a sampler of whole graphs, for a data set of many. All layers share
+// one block.
 func SamplerCreateGraphs(dataset uintptr, config *SamplerConfig, settings *byte) (Result, uintptr) {
-	reach(81)
+	reach(77)
 	r := C.shim_sampler_create_graphs(C.uintptr_t(dataset), (*C.gnnmg_sampler_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.sampler)
 }
 
 // SamplerFree: Frees the handle.
 func SamplerFree(sampler uintptr) {
-	reach(82)
+	reach(78)
 	C.shim_sampler_free(C.uintptr_t(sampler))
 }
 
 // SamplerNumLayers: Number of layers of a sample.
 func SamplerNumLayers(sampler uintptr) (Result, int32) {
-	reach(83)
+	reach(79)
 	r := C.shim_sampler_num_layers(C.uintptr_t(sampler))
 	return finish(r.outcome), int32(r.count)
 }
 
-// SamplerSample: Samples the neighborhoods of seeds, on the calling thread. Seed, Epoch and
-// Number determine the draws.
+// SamplerSample: Samples the neighborhoods of seeds, on the calling thread.
 func SamplerSample(sampler uintptr, dataset uintptr, seeds *int64, numSeeds int64, times *int64, seed uint64, epoch uint64, number uint64, timeoutMs int64) (Result, uintptr) {
-	reach(84)
+	reach(80)
 	r := C.shim_sampler_sample(C.uintptr_t(sampler), C.uintptr_t(dataset), (*C.int64_t)(unsafe.Pointer(seeds)), C.int64_t(numSeeds), (*C.int64_t)(unsafe.Pointer(times)), C.uint64_t(seed), C.uint64_t(epoch), C.uint64_t(number), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.batch)
 }
 
-// SinkAddEdges: Adds edges to the sample of the current callback. They are checked after it
-// returns: a wrong id ends the work with [ErrCallback], naming layer, edge and node.
+// SinkAddEdges: Adds edges to the sample of the current callback. A wrong id ends the work after
+// it with [ErrCallback], naming layer, edge and node.
 func SinkAddEdges(sink uintptr, sources *int64, targets *int64, edgeIDs *int64, numEdges int64) Result {
-	reach(85)
+	reach(81)
 	r := C.shim_sink_add_edges(C.uintptr_t(sink), (*C.int64_t)(unsafe.Pointer(sources)), (*C.int64_t)(unsafe.Pointer(targets)), (*C.int64_t)(unsafe.Pointer(edgeIDs)), C.int64_t(numEdges))
 	return finish(r)
 }
@@ -799,89 +759,89 @@ func SinkAddEdges(sink uintptr, sources *int64, targets *int64, edgeIDs *int64, 
 // GraphSampleNeighbors: Draws incoming neighbors of each target into a sink, as the built-in
 // sampler does with this key.
 func GraphSampleNeighbors(graph uintptr, edgeType int32, targets *int64, numTargets int64, fanout int64, replace int32, key uint64, sink uintptr) Result {
-	reach(86)
+	reach(82)
 	r := C.shim_graph_sample_neighbors(C.uintptr_t(graph), C.int32_t(edgeType), (*C.int64_t)(unsafe.Pointer(targets)), C.int64_t(numTargets), C.int64_t(fanout), C.int32_t(replace), C.uint64_t(key), C.uintptr_t(sink))
 	return finish(r)
 }
 
 // LoaderCreate: Makes a loader for one part of the chosen split.
 func LoaderCreate(dataset uintptr, sampler uintptr, config *LoaderConfig, settings *byte) (Result, uintptr) {
-	reach(87)
+	reach(83)
 	r := C.shim_loader_create(C.uintptr_t(dataset), C.uintptr_t(sampler), (*C.gnnmg_loader_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.loader)
 }
 
 // LoaderCreateFromSeeds: Makes a loader for given seeds.
 func LoaderCreateFromSeeds(dataset uintptr, sampler uintptr, nodeType int32, seeds *int64, numSeeds int64, times *int64, config *LoaderConfig, settings *byte) (Result, uintptr) {
-	reach(88)
+	reach(84)
 	r := C.shim_loader_create_from_seeds(C.uintptr_t(dataset), C.uintptr_t(sampler), C.int32_t(nodeType), (*C.int64_t)(unsafe.Pointer(seeds)), C.int64_t(numSeeds), (*C.int64_t)(unsafe.Pointer(times)), (*C.gnnmg_loader_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.loader)
 }
 
 // LoaderFree: Frees the handle. Mini-batches stay valid.
 func LoaderFree(loader uintptr) {
-	reach(89)
+	reach(85)
 	C.shim_loader_free(C.uintptr_t(loader))
 }
 
-// LoaderGetInfo: Facts about the epoch of the next mini-batch.
+// LoaderGetInfo: Facts about the next mini-batch's epoch.
 func LoaderGetInfo(loader uintptr, info *LoaderInfo) Result {
-	reach(90)
+	reach(86)
 	r := C.shim_loader_get_info(C.uintptr_t(loader), (*C.gnnmg_loader_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // LoaderStart: Moves to a step of an epoch, also after an error or gnnmg_loader_cancel().
 func LoaderStart(loader uintptr, epoch int64, step int64) Result {
-	reach(91)
+	reach(87)
 	r := C.shim_loader_start(C.uintptr_t(loader), C.int64_t(epoch), C.int64_t(step))
 	return finish(r)
 }
 
-// LoaderNext: Next mini-batch of this rank. The first call begins epoch 0, a call after [End] the
-// next epoch. An error repeats until gnnmg_loader_start().
+// LoaderNext: Next mini-batch of this rank, from epoch 0 on; after [End] of the next epoch. An
+// error repeats until gnnmg_loader_start().
 func LoaderNext(loader uintptr, timeoutMs int64) (Result, uintptr) {
-	reach(92)
+	reach(88)
 	r := C.shim_loader_next(C.uintptr_t(loader), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.batch)
 }
 
 // LoaderCancel: Stops the threads; [Loader.Next] gives [ErrCancelled] until gnnmg_loader_start().
 func LoaderCancel(loader uintptr) {
-	reach(93)
+	reach(89)
 	C.shim_loader_cancel(C.uintptr_t(loader))
 }
 
 // BatchFree: Frees the handle.
 func BatchFree(batch uintptr) {
-	reach(94)
+	reach(90)
 	C.shim_batch_free(C.uintptr_t(batch))
 }
 
 // BatchGetInfo: Facts about a mini-batch.
 func BatchGetInfo(batch uintptr, info *BatchInfo) Result {
-	reach(95)
+	reach(91)
 	r := C.shim_batch_get_info(C.uintptr_t(batch), (*C.gnnmg_batch_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // BatchGetBlockInfo: Sizes of one block.
 func BatchGetBlockInfo(batch uintptr, layer int32, edgeType int32, info *BlockInfo) Result {
-	reach(96)
+	reach(92)
 	r := C.shim_batch_get_block_info(C.uintptr_t(batch), C.int32_t(layer), C.int32_t(edgeType), (*C.gnnmg_block_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // BatchExportSeeds: Seeds: i64 [NumSeeds].
 func BatchExportSeeds(batch uintptr) (Result, uintptr) {
-	reach(97)
+	reach(93)
 	r := C.shim_batch_export_seeds(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.seeds)
 }
 
 // BatchExportGraphPtr: First node of each seed, if seeds are graphs: i64 [NumSeeds + 1].
 func BatchExportGraphPtr(batch uintptr) (Result, uintptr) {
-	reach(98)
+	reach(94)
 	r := C.shim_batch_export_graph_ptr(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.graph_ptr)
 }
@@ -889,7 +849,7 @@ func BatchExportGraphPtr(batch uintptr) (Result, uintptr) {
 // BatchExportNodeIDs: Nodes: the seeds, then the nodes of each hop in order of first appearance:
 // i64 [NumNodes].
 func BatchExportNodeIDs(batch uintptr, nodeType int32) (Result, uintptr) {
-	reach(99)
+	reach(95)
 	r := C.shim_batch_export_node_ids(C.uintptr_t(batch), C.int32_t(nodeType))
 	return finish(r.outcome), uintptr(r.node_ids)
 }
@@ -897,7 +857,7 @@ func BatchExportNodeIDs(batch uintptr, nodeType int32) (Result, uintptr) {
 // BatchExportFeatures: Dense features of the nodes: [NumNodes, FeatureDim] in the data set's
 // type.
 func BatchExportFeatures(batch uintptr, nodeType int32) (Result, uintptr) {
-	reach(100)
+	reach(96)
 	r := C.shim_batch_export_features(C.uintptr_t(batch), C.int32_t(nodeType))
 	return finish(r.outcome), uintptr(r.features)
 }
@@ -905,14 +865,14 @@ func BatchExportFeatures(batch uintptr, nodeType int32) (Result, uintptr) {
 // BatchExportSparseFeatures: Sparse features of the nodes: `indptr` i64, `indices` i32, Values
 // f32.
 func BatchExportSparseFeatures(batch uintptr, nodeType int32) (Result, uintptr, uintptr, uintptr) {
-	reach(101)
+	reach(97)
 	r := C.shim_batch_export_sparse_features(C.uintptr_t(batch), C.int32_t(nodeType))
 	return finish(r.outcome), uintptr(r.indptr), uintptr(r.indices), uintptr(r.values)
 }
 
 // BatchExportLabels: Labels of the seeds: classes i64 [NumSeeds], or f32 [NumSeeds, T].
 func BatchExportLabels(batch uintptr) (Result, uintptr) {
-	reach(102)
+	reach(98)
 	r := C.shim_batch_export_labels(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.labels)
 }
@@ -920,222 +880,210 @@ func BatchExportLabels(batch uintptr) (Result, uintptr) {
 // BatchExportWeights: Weight of each label in a loss, f64 in the shape of the labels: that of the
 // class times that of the node; 1 if none are set, 0 without a label.
 func BatchExportWeights(batch uintptr) (Result, uintptr) {
-	reach(103)
+	reach(99)
 	r := C.shim_batch_export_weights(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.weights)
 }
 
 // BatchExportBlock: Edges of one layer, rows being targets, as positions in the list of nodes.
 func BatchExportBlock(batch uintptr, layer int32, edgeType int32, wantEdgeIDs bool) (Result, uintptr, uintptr, uintptr) {
-	reach(104)
+	reach(100)
 	r := C.shim_batch_export_block(C.uintptr_t(batch), C.int32_t(layer), C.int32_t(edgeType), wanted(wantEdgeIDs))
 	return finish(r.outcome), uintptr(r.indptr), uintptr(r.indices), uintptr(r.edge_ids)
 }
 
 // ModelCreate: Makes a model with initial weights.
 func ModelCreate(context uintptr, dataset uintptr, config *ModelConfig, settings *byte) (Result, uintptr) {
-	reach(105)
+	reach(101)
 	r := C.shim_model_create(C.uintptr_t(context), C.uintptr_t(dataset), (*C.gnnmg_model_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.model)
 }
 
 // ModelAddConv: Adds a convolution to a model of [ArchitectureLayers], before its first use. A
-// layer must fit the one before it, else it is not added.
+// layer must fit the one before it.
 func ModelAddConv(model uintptr, name *byte, config *ModelConfig, settings *byte) Result {
-	reach(106)
+	reach(102)
 	r := C.shim_model_add_conv(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), (*C.gnnmg_model_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r)
 }
 
 // ModelAddLinear: Adds a linear layer, as [Model.AddConv].
 func ModelAddLinear(model uintptr, name *byte, outputDim int64, bias int32) Result {
-	reach(107)
+	reach(103)
 	r := C.shim_model_add_linear(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int64_t(outputDim), C.int32_t(bias))
 	return finish(r)
 }
 
 // ModelAddNorm: Adds a norm, as [Model.AddConv].
 func ModelAddNorm(model uintptr, name *byte, norm int32, settings *byte) Result {
-	reach(108)
+	reach(104)
 	r := C.shim_model_add_norm(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int32_t(norm), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r)
 }
 
 // ModelAddActivation: Adds an activation function, as [Model.AddConv].
 func ModelAddActivation(model uintptr, name *byte, activation int32) Result {
-	reach(109)
+	reach(105)
 	r := C.shim_model_add_activation(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int32_t(activation))
 	return finish(r)
 }
 
 // ModelAddDropout: Adds dropout, as [Model.AddConv].
 func ModelAddDropout(model uintptr, rate float64) Result {
-	reach(110)
+	reach(106)
 	r := C.shim_model_add_dropout(C.uintptr_t(model), C.double(rate))
 	return finish(r)
 }
 
-// ModelAddReadout: Adds a readout, as [Model.AddConv]: the next layers have one row per graph. A
-// model has at most one, and no convolution after it.
+// ModelAddReadout: Adds a readout, as [Model.AddConv]: the next layers have one row per graph. At
+// most one, and no convolution after it.
 func ModelAddReadout(model uintptr, name *byte, readout int32, size int32) Result {
-	reach(111)
+	reach(107)
 	r := C.shim_model_add_readout(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int32_t(readout), C.int32_t(size))
 	return finish(r)
 }
 
 // ModelSetDevice: Moves a model to a GPU or back to main memory. Tensors exported before keep
-// their values. Move it before optimizers and trainers are made or after they are freed; no layer
-// can be added afterwards. A trainer takes a model in main memory.
+// their values; no layer can be added afterwards. A trainer takes a model in main memory.
 func ModelSetDevice(model uintptr, device int32, index int32, stream uint64) Result {
-	reach(112)
+	reach(108)
 	r := C.shim_model_set_device(C.uintptr_t(model), C.int32_t(device), C.int32_t(index), C.uint64_t(stream))
 	return finish(r)
 }
 
 // ModelCreateCopy: Makes an independent model with equal weights on the same device.
 func ModelCreateCopy(model uintptr) (Result, uintptr) {
-	reach(113)
+	reach(109)
 	r := C.shim_model_create_copy(C.uintptr_t(model))
 	return finish(r.outcome), uintptr(r.copy)
 }
 
 // ModelFree: Frees the handle.
 func ModelFree(model uintptr) {
-	reach(114)
+	reach(110)
 	C.shim_model_free(C.uintptr_t(model))
 }
 
 // ModelGetInfo: Facts about a model.
 func ModelGetInfo(model uintptr, info *ModelInfo) Result {
-	reach(115)
+	reach(111)
 	r := C.shim_model_get_info(C.uintptr_t(model), (*C.gnnmg_model_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // ModelTensorKey: Lists the keys of the tensors, parameters first: "convs.0.lin_l.weight".
 func ModelTensorKey(model uintptr, index int64) (Result, string, int32) {
-	reach(116)
+	reach(112)
 	r := C.shim_model_tensor_key(C.uintptr_t(model), C.int64_t(index))
 	return finish(r.outcome), C.GoString(r.key), int32(r.trained)
 }
 
-// ModelExportTensor: One parameter or buffer, sharing memory with the model: use it only while no
-// call uses the model. In the model's type; buffers may be i64.
+// ModelExportTensor: A parameter or buffer, in the model's type; buffers may be i64. Like the
+// other exports of a model it shares memory with the model: use it only while no call uses that.
 func ModelExportTensor(model uintptr, key *byte) (Result, uintptr) {
-	reach(117)
+	reach(113)
 	r := C.shim_model_export_tensor(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)))
 	return finish(r.outcome), uintptr(r.tensor)
 }
 
-// ModelSetTensor: Copies values into one parameter or buffer.
+// ModelSetTensor: Copies values into a parameter or buffer.
 func ModelSetTensor(model uintptr, key *byte, values uintptr) Result {
-	reach(118)
+	reach(114)
 	r := C.shim_model_set_tensor(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)), C.uintptr_t(values))
 	return finish(r)
 }
 
 // ModelSetTrainable: Freezes parameters, or trains them again. A frozen parameter has no gradient
 // and no optimizer state, and nothing changes it; running statistics still move. Copies,
-// snapshots and checkpoints keep it, files of weights do not. Freeze before optimizers and
-// trainers are made; tensors exported before no longer share memory with the model.
+// snapshots and checkpoints stay frozen, files of weights do not. Tensors exported before no
+// longer share memory.
 func ModelSetTrainable(model uintptr, pattern *byte, trainable int32) Result {
-	reach(119)
+	reach(115)
 	r := C.shim_model_set_trainable(C.uintptr_t(model), (*C.char)(unsafe.Pointer(pattern)), C.int32_t(trainable))
 	return finish(r)
 }
 
-// ModelExportGradient: Gradient of one parameter, sharing memory with the model. Buffers and
-// frozen parameters have none.
+// ModelExportGradient: Gradient of a parameter that is not frozen.
 func ModelExportGradient(model uintptr, key *byte) (Result, uintptr) {
-	reach(120)
+	reach(116)
 	r := C.shim_model_export_gradient(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)))
 	return finish(r.outcome), uintptr(r.gradient)
 }
 
-// ModelExportParameters: All parameters as one array [NumParameters], sharing memory with the
-// model, frozen ones last.
+// ModelExportParameters: All parameters as one array [NumParameters], frozen ones last.
 func ModelExportParameters(model uintptr) (Result, uintptr) {
-	reach(121)
+	reach(117)
 	r := C.shim_model_export_parameters(C.uintptr_t(model))
 	return finish(r.outcome), uintptr(r.parameters)
 }
 
-// ModelExportGradients: All gradients as one array for all-reduce, sharing memory with the model,
-// without frozen parameters.
+// ModelExportGradients: All gradients as one array for all-reduce, without frozen parameters.
 func ModelExportGradients(model uintptr) (Result, uintptr) {
-	reach(122)
+	reach(118)
 	r := C.shim_model_export_gradients(C.uintptr_t(model))
 	return finish(r.outcome), uintptr(r.gradients)
 }
 
 // ModelForward: Result of the model for the seeds of a mini-batch.
 func ModelForward(model uintptr, batch uintptr, training int32, wantLogits bool) (Result, uintptr) {
-	reach(123)
+	reach(119)
 	r := C.shim_model_forward(C.uintptr_t(model), C.uintptr_t(batch), C.int32_t(training), wanted(wantLogits))
 	return finish(r.outcome), uintptr(r.logits)
 }
 
 // ModelBackward: Adds the gradient of the loss of the last training forward to the model's
-// gradients. The loss is the (weighted) sum over the labeled seeds, divided by the number
-// (weight) of those of the whole step: summed over all mini-batches of a step it is the step's
-// mean.
+// gradients. The loss is the (weighted) sum over the labeled seeds, divided by their number
+// (weight) in the whole step: summed over all mini-batches of a step it is the step's mean.
 func ModelBackward(model uintptr, loss int32) (Result, float64) {
-	reach(124)
+	reach(120)
 	r := C.shim_model_backward(C.uintptr_t(model), C.int32_t(loss))
 	return finish(r.outcome), float64(r.value)
 }
 
 // ModelBackwardFrom: gnnmg_model_backward() for a loss of the caller.
 func ModelBackwardFrom(model uintptr, gradient uintptr) Result {
-	reach(125)
+	reach(121)
 	r := C.shim_model_backward_from(C.uintptr_t(model), C.uintptr_t(gradient))
 	return finish(r)
 }
 
-// ModelEvaluate: Exact metrics of one part of the chosen split, with full neighborhoods.
-func ModelEvaluate(model uintptr, dataset uintptr, part int32, metrics *Metrics, timeoutMs int64) Result {
-	reach(126)
-	r := C.shim_model_evaluate(C.uintptr_t(model), C.uintptr_t(dataset), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), C.int64_t(timeoutMs))
-	return finish(r)
+// ModelEvaluate: Metrics of one part of the chosen split, with full neighborhoods.
+func ModelEvaluate(model uintptr, dataset uintptr, part int32, topK int32, metrics *Metrics, wantConfusion bool, timeoutMs int64) (Result, uintptr) {
+	reach(122)
+	r := C.shim_model_evaluate(C.uintptr_t(model), C.uintptr_t(dataset), C.int32_t(part), C.int32_t(topK), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), wanted(wantConfusion), C.int64_t(timeoutMs))
+	return finish(r.outcome), uintptr(r.confusion)
 }
 
 // ModelEmbed: Result of the model for every node, or with a readout every graph, with full
 // neighborhoods, layer by layer.
-func ModelEmbed(model uintptr, dataset uintptr, nodeType int32, timeoutMs int64) (Result, uintptr) {
-	reach(127)
-	r := C.shim_model_embed(C.uintptr_t(model), C.uintptr_t(dataset), C.int32_t(nodeType), C.int64_t(timeoutMs))
+func ModelEmbed(model uintptr, dataset uintptr, nodeType int32, path *byte, wantRows bool, timeoutMs int64) (Result, uintptr) {
+	reach(123)
+	r := C.shim_model_embed(C.uintptr_t(model), C.uintptr_t(dataset), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(path)), wanted(wantRows), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
 
-// ModelEmbedToFile: [Model.Embed] into a `.npy` file. The rows are never in memory together.
-func ModelEmbedToFile(model uintptr, dataset uintptr, nodeType int32, path *byte, timeoutMs int64) Result {
-	reach(128)
-	r := C.shim_model_embed_to_file(C.uintptr_t(model), C.uintptr_t(dataset), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
-	return finish(r)
-}
-
-// ModelSave: Writes all settings, and the tensors under the keys of the model's framework, so
-// that [OpenModel] needs nothing else. The settings are JSON in the metadata of safetensors, or
-// in a record of a `.pth` that torch.load() ignores. A folder gets `model.safetensors` or
-// `model.pth`, and `config.json` with the SHA-256 of the weights; it can be opened at any moment,
-// also while it is written again.
+// ModelSave: Writes all that [OpenModel] needs: the tensors under the keys of the model's
+// framework, and the settings as JSON, in the metadata of safetensors or in a record of a `.pth`
+// that torch.load() ignores. A folder gets `model.safetensors` or `model.pth`, and `config.json`
+// with the SHA-256 of the weights; it can be opened at any moment, also while it is written
+// again.
 func ModelSave(model uintptr, path *byte, settings *byte, timeoutMs int64) Result {
-	reach(129)
+	reach(124)
 	r := C.shim_model_save(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// ModelOpen: Makes a model from a file of [Model.Save] alone, with the same bits. Also opens the
-// folder of a checkpoint, with the weights trained last, and `best.safetensors` in it.
+// ModelOpen: Makes a model from a file of [Model.Save], with the same bits; also from the folder
+// of a checkpoint, with the weights trained last, or `best.safetensors` in it.
 func ModelOpen(context uintptr, path *byte) (Result, uintptr) {
-	reach(130)
+	reach(125)
 	r := C.shim_model_open(C.uintptr_t(context), (*C.char)(unsafe.Pointer(path)))
 	return finish(r.outcome), uintptr(r.model)
 }
 
-// ModelGetConfig: Fields of a model's settings, with the values that were left to the data set.
+// ModelGetConfig: Settings of a model, with the values that were left to the data set.
 func ModelGetConfig(model uintptr, config *ModelConfig) Result {
-	reach(131)
+	reach(126)
 	r := C.shim_model_get_config(C.uintptr_t(model), (*C.gnnmg_model_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
@@ -1143,60 +1091,59 @@ func ModelGetConfig(model uintptr, config *ModelConfig) Result {
 // ModelGetSettings: All settings of a model as the JSON that [Model.Save] writes: also custom
 // layers, and task and classes of its data set.
 func ModelGetSettings(model uintptr) (Result, string) {
-	reach(132)
+	reach(127)
 	r := C.shim_model_get_settings(C.uintptr_t(model))
 	return finish(r.outcome), C.GoString(r.settings)
 }
 
 // ModelLoad: Reads the tensors of a file of PyG, DGL or [Model.Save] under the keys of the
 // model's framework, all or nothing. Extra prefixes of all keys, such as "module.", are ignored.
-// If the file has settings, those that results depend on must be equal to the model's; otherwise
-// a warning in the log says that they were not checked.
+// Settings that results depend on must equal the file's; if it has none, the log warns.
 func ModelLoad(model uintptr, path *byte, settings *byte, timeoutMs int64) Result {
-	reach(133)
+	reach(128)
 	r := C.shim_model_load(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // OptimizerCreate: Makes an optimizer of a model's parameters.
 func OptimizerCreate(model uintptr, settings *byte) (Result, uintptr) {
-	reach(134)
+	reach(129)
 	r := C.shim_optimizer_create(C.uintptr_t(model), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.optimizer)
 }
 
 // OptimizerFree: Frees the handle.
 func OptimizerFree(optimizer uintptr) {
-	reach(135)
+	reach(130)
 	C.shim_optimizer_free(C.uintptr_t(optimizer))
 }
 
 // OptimizerStep: Updates the parameters from the gradients, sets the gradients to 0, and moves
 // the running statistics of batch norms. Holds the model.
 func OptimizerStep(optimizer uintptr) Result {
-	reach(136)
+	reach(131)
 	r := C.shim_optimizer_step(C.uintptr_t(optimizer))
 	return finish(r)
 }
 
 // OptimizerSetLearningRate: Changes the learning rate.
 func OptimizerSetLearningRate(optimizer uintptr, rate float64) Result {
-	reach(137)
+	reach(132)
 	r := C.shim_optimizer_set_learning_rate(C.uintptr_t(optimizer), C.double(rate))
 	return finish(r)
 }
 
 // OptimizerLearningRate: Learning rate.
 func OptimizerLearningRate(optimizer uintptr) (Result, float64) {
-	reach(138)
+	reach(133)
 	r := C.shim_optimizer_learning_rate(C.uintptr_t(optimizer))
 	return finish(r.outcome), float64(r.rate)
 }
 
-// OptimizerSave: Writes the state of the optimizer as that of PyTorch's optimizer, for the
-// parameters of a file of [Model.Save] with the same settings.
+// OptimizerSave: Writes the state of PyTorch's optimizer, for the parameters of a file of
+// [Model.Save] with the same settings.
 func OptimizerSave(optimizer uintptr, path *byte, settings *byte, timeoutMs int64) Result {
-	reach(139)
+	reach(134)
 	r := C.shim_optimizer_save(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1205,158 +1152,155 @@ func OptimizerSave(optimizer uintptr, path *byte, settings *byte, timeoutMs int6
 // from a file of several objects such as a Lightning checkpoint; all or nothing. Rate and
 // settings stay.
 func OptimizerLoad(optimizer uintptr, path *byte, settings *byte, timeoutMs int64) Result {
-	reach(140)
+	reach(135)
 	r := C.shim_optimizer_load(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// CommCreateGroup: Makes a communicator among threads of this process, for custom loops. A
-// failure to connect is an error of the first operation.
+// CommCreateGroup: Makes a communicator among threads of this process. A failure to connect is an
+// error of the first operation.
 func CommCreateGroup(context uintptr, worldSize int32, config *CommConfig, comms *uintptr) Result {
-	reach(141)
+	reach(136)
 	r := C.shim_comm_create_group(C.uintptr_t(context), C.int32_t(worldSize), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), (*C.uintptr_t)(unsafe.Pointer(comms)))
 	return finish(r)
 }
 
-// CommCreate: Joins a job of several processes, with one rank per process. Process 0 listens at
-// `host` until all have joined. All prove that they know the token, and compare version and
-// number of processes.
+// CommCreate: Joins a job of several processes, one rank each. Process 0 listens at `host` until
+// all have joined, proved that they know the token, and compared version and number of processes.
 func CommCreate(context uintptr, host *byte, networkInterface *byte, tokenFile *byte, config *CommConfig, timeoutMs int64) (Result, uintptr) {
-	reach(142)
+	reach(137)
 	r := C.shim_comm_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(host)), (*C.char)(unsafe.Pointer(networkInterface)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.comm)
 }
 
-// CommCreateFromEnv: [NewComm] with the settings of a launcher: torchrun, Open MPI or Slurm.
-// [TokenFile] and [Interface] are always read.
+// CommCreateFromEnv: [NewComm] with the variables of torchrun, Open MPI or Slurm, [TokenFile] and
+// [Interface].
 func CommCreateFromEnv(context uintptr, config *CommConfig, timeoutMs int64) (Result, uintptr) {
-	reach(143)
+	reach(138)
 	r := C.shim_comm_create_from_env(C.uintptr_t(context), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.comm)
 }
 
-// CommFree: Frees the handle; without gnnmg_comm_shutdown() the other ranks are aborted. A job
-// continues while a trainer uses it.
+// CommFree: Frees the handle; without gnnmg_comm_shutdown() the other ranks are aborted, unless a
+// trainer uses the job.
 func CommFree(comm uintptr) {
-	reach(144)
+	reach(139)
 	C.shim_comm_free(C.uintptr_t(comm))
 }
 
 // CommRank: Rank of this end.
 func CommRank(comm uintptr) (Result, int32) {
-	reach(145)
+	reach(140)
 	r := C.shim_comm_rank(C.uintptr_t(comm))
 	return finish(r.outcome), int32(r.rank)
 }
 
 // CommWorldSize: Number of ranks.
 func CommWorldSize(comm uintptr) (Result, int32) {
-	reach(146)
+	reach(141)
 	r := C.shim_comm_world_size(C.uintptr_t(comm))
 	return finish(r.outcome), int32(r.size)
 }
 
-// CommAllReduce: Reduces the tensors of all ranks, element by element; every rank gets the same
-// result.
+// CommAllReduce: Reduces the tensors of all ranks, element by element.
 func CommAllReduce(comm uintptr, tensor uintptr, operation int32, timeoutMs int64) Result {
-	reach(147)
+	reach(142)
 	r := C.shim_comm_all_reduce(C.uintptr_t(comm), C.uintptr_t(tensor), C.int32_t(operation), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommBroadcast: Copies the tensor of one rank to all ranks.
 func CommBroadcast(comm uintptr, tensor uintptr, root int32, timeoutMs int64) Result {
-	reach(148)
+	reach(143)
 	r := C.shim_comm_broadcast(C.uintptr_t(comm), C.uintptr_t(tensor), C.int32_t(root), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommAllGather: Gives every rank the tensors of all ranks. Sizes may differ.
 func CommAllGather(comm uintptr, input uintptr, outputs *uintptr, timeoutMs int64) Result {
-	reach(149)
+	reach(144)
 	r := C.shim_comm_all_gather(C.uintptr_t(comm), C.uintptr_t(input), (*C.uintptr_t)(unsafe.Pointer(outputs)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommAllToAll: Sends one tensor to each rank and receives one from each. Sizes may differ.
 func CommAllToAll(comm uintptr, inputs *uintptr, outputs *uintptr, timeoutMs int64) Result {
-	reach(150)
+	reach(145)
 	r := C.shim_comm_all_to_all(C.uintptr_t(comm), (*C.uintptr_t)(unsafe.Pointer(inputs)), (*C.uintptr_t)(unsafe.Pointer(outputs)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommBarrier: Waits until all ranks have called it.
 func CommBarrier(comm uintptr, timeoutMs int64) Result {
-	reach(151)
+	reach(146)
 	r := C.shim_comm_barrier(C.uintptr_t(comm), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// CommCancel: Ends the running operation: [ErrCancelled] on this rank, [ErrAborted] on the
-// others, naming this rank. The communicator becomes unusable, and so does the whole job of
-// processes. Returns after the others have been notified.
+// CommCancel: Ends the running operation and the communicator, with the whole job of processes:
+// [ErrCancelled] here, [ErrAborted] on the others, naming this rank. Returns after they have been
+// notified.
 func CommCancel(comm uintptr) {
-	reach(152)
+	reach(147)
 	C.shim_comm_cancel(C.uintptr_t(comm))
 }
 
-// CommShutdown: Ends the communicator in order, when all ranks have called it. Then only
-// gnnmg_comm_free() is allowed, and the program may exit.
+// CommShutdown: Ends the communicator in order, when all ranks have called it. Only
+// gnnmg_comm_free() may follow.
 func CommShutdown(comm uintptr, timeoutMs int64) Result {
-	reach(153)
+	reach(148)
 	r := C.shim_comm_shutdown(C.uintptr_t(comm), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // DatasetOpenParts: Opens this process's share of a graph in parts; collective in a job of
-// several processes. The guide on parts describes the rules.
+// several processes.
 func DatasetOpenParts(context uintptr, comm uintptr, folder *byte, config *ServedConfig, timeoutMs int64) (Result, uintptr) {
-	reach(154)
+	reach(149)
 	r := C.shim_dataset_open_parts(C.uintptr_t(context), C.uintptr_t(comm), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
-// DatasetOpenServed: Opens the data set of graph servers, as [OpenParts] with all rows remote.
-// Labels, splits and weights are copied. Servers may be restarted or replaced during an epoch.
+// DatasetOpenServed: [OpenParts] from graph servers, which may be restarted or replaced during an
+// epoch. Labels, splits and weights are copied.
 func DatasetOpenServed(context uintptr, addresses *byte, tokenFile *byte, config *ServedConfig, settings *byte, timeoutMs int64) (Result, uintptr) {
-	reach(155)
+	reach(150)
 	r := C.shim_dataset_open_served(C.uintptr_t(context), (*C.char)(unsafe.Pointer(addresses)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
-// TrainerCreate: Makes a trainer. Objects that do not fit together are refused.
+// TrainerCreate: Makes a trainer.
 func TrainerCreate(model uintptr, dataset uintptr, sampler uintptr, comm uintptr, config *TrainerConfig, settings *byte) (Result, uintptr) {
-	reach(156)
+	reach(151)
 	r := C.shim_trainer_create(C.uintptr_t(model), C.uintptr_t(dataset), C.uintptr_t(sampler), C.uintptr_t(comm), (*C.gnnmg_trainer_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.trainer)
 }
 
 // TrainerFree: Frees the handle; cancels a running training.
 func TrainerFree(trainer uintptr) {
-	reach(157)
+	reach(152)
 	C.shim_trainer_free(C.uintptr_t(trainer))
 }
 
 // TrainerSetRecord: Writes the results of each epoch, from the next start on.
 func TrainerSetRecord(trainer uintptr, record int32, path *byte) Result {
-	reach(158)
+	reach(153)
 	r := C.shim_trainer_set_record(C.uintptr_t(trainer), C.int32_t(record), (*C.char)(unsafe.Pointer(path)))
 	return finish(r)
 }
 
 // TrainerSetCheckpoints: Writes checkpoints, from the next start on: after the given steps or
-// seconds, or each epoch if neither is set, and at the end of training. Training pauses only for
-// a copy in memory; gnnmg_trainer_wait() returns after the last write. A failed write is an error
-// of the next step.
+// seconds, or each epoch if neither is set, and at the end. Training pauses only for a copy in
+// memory; a failed write is an error of the next step.
 func TrainerSetCheckpoints(trainer uintptr, folder *byte, config *CheckpointConfig) Result {
-	reach(159)
+	reach(154)
 	r := C.shim_trainer_set_checkpoints(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_checkpoint_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
 
 // TrainerSave: Writes a checkpoint now, between two steps.
 func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(160)
+	reach(155)
 	r := C.shim_trainer_save(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1366,142 +1310,125 @@ func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
 // model, and settings of the plan (seed, batch size, order, loss, kind of optimizer, BestBy) must
 // equal the saved ones; rates, schedule, epochs and ranks are the trainer's.
 func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(161)
+	reach(156)
 	r := C.shim_trainer_load(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// TrainerSaveOptimizer: [Optimizer.Save] of the trainer's optimizer.
-func TrainerSaveOptimizer(trainer uintptr, path *byte, settings *byte, timeoutMs int64) Result {
-	reach(162)
-	r := C.shim_trainer_save_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
-	return finish(r)
+// TrainerGetOptimizer: Optimizer of the trainer. [Optimizer.Save] and [Optimizer.Load] are then
+// collective, between two steps; the caller loads the weights that belong to a state.
+func TrainerGetOptimizer(trainer uintptr) (Result, uintptr) {
+	reach(157)
+	r := C.shim_trainer_get_optimizer(C.uintptr_t(trainer))
+	return finish(r.outcome), uintptr(r.optimizer)
 }
 
-// TrainerLoadOptimizer: [Optimizer.Load] into the trainer's optimizer. The caller loads the
-// weights that belong to it.
-func TrainerLoadOptimizer(trainer uintptr, path *byte, settings *byte, timeoutMs int64) Result {
-	reach(163)
-	r := C.shim_trainer_load_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
-	return finish(r)
-}
-
-const indexTrainerSetLoss = 164
+const indexTrainerSetLoss = 158
 
 // TrainerSetLearningRate: Sets the learning rate in place of config and schedule, from the next
 // epoch or [Trainer.Step] on; also in `on_epoch`. All ranks use it; processes that call with
 // different rates end with [ErrMismatch]. Checkpoints keep it.
 func TrainerSetLearningRate(trainer uintptr, rate float64) Result {
-	reach(165)
+	reach(159)
 	r := C.shim_trainer_set_learning_rate(C.uintptr_t(trainer), C.double(rate))
 	return finish(r)
 }
 
-const indexTrainerStart = 166
+const indexTrainerStart = 160
 
 // TrainerWait: Waits for the end of training and runs its callbacks. After an error the model has
 // the weights of the last step of the first rank, or those last read from its lost GPU.
 func TrainerWait(trainer uintptr, timeoutMs int64) Result {
-	reach(167)
+	reach(161)
 	r := C.shim_trainer_wait(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-const indexTrainerRun = 168
+const indexTrainerRun = 162
 
 // TrainerStop: Stops training in order: all ranks end after the same step, waits return [Ok], and
 // another start continues.
 func TrainerStop(trainer uintptr) {
-	reach(169)
+	reach(163)
 	C.shim_trainer_stop(C.uintptr_t(trainer))
 }
 
 // TrainerCancel: Ends the work immediately: [ErrCancelled] here, [ErrAborted] on other processes.
 // Another start continues from the last step.
 func TrainerCancel(trainer uintptr) {
-	reach(170)
+	reach(164)
 	C.shim_trainer_cancel(C.uintptr_t(trainer))
 }
 
 // TrainerStep: Runs one step on all ranks, and the validation if one is due.
 func TrainerStep(trainer uintptr, timeoutMs int64) (Result, float64) {
-	reach(171)
+	reach(165)
 	r := C.shim_trainer_step(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), float64(r.loss)
 }
 
-// TrainerEvaluate: Exact metrics of one part of the split, computed by all ranks; the same on all
+// TrainerEvaluate: Metrics of one part of the split, computed by all ranks; the same on all
 // processes.
-func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs int64) Result {
-	reach(172)
-	r := C.shim_trainer_evaluate(C.uintptr_t(trainer), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), C.int64_t(timeoutMs))
-	return finish(r)
+func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, wantConfusion bool, timeoutMs int64) (Result, uintptr) {
+	reach(166)
+	r := C.shim_trainer_evaluate(C.uintptr_t(trainer), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), wanted(wantConfusion), C.int64_t(timeoutMs))
+	return finish(r.outcome), uintptr(r.confusion)
 }
 
-// TrainerEmbed: Result of the model for every node, with full neighborhoods, computed by all
-// ranks. Every process gets all rows. With Deterministic the bits are the same for any number of
-// ranks.
-func TrainerEmbed(trainer uintptr, nodeType int32, timeoutMs int64) (Result, uintptr) {
-	reach(173)
-	r := C.shim_trainer_embed(C.uintptr_t(trainer), C.int32_t(nodeType), C.int64_t(timeoutMs))
+// TrainerEmbed: [Model.Embed] by all ranks. Every process gets all rows, process 0 the file. With
+// Deterministic the bits are the same for any number of ranks.
+func TrainerEmbed(trainer uintptr, nodeType int32, path *byte, wantRows bool, timeoutMs int64) (Result, uintptr) {
+	reach(167)
+	r := C.shim_trainer_embed(C.uintptr_t(trainer), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(path)), wanted(wantRows), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
 
-// TrainerEmbedToFile: gnnmg_trainer_embed() into a `.npy` file of process 0. The rows are never
-// in memory together.
-func TrainerEmbedToFile(trainer uintptr, nodeType int32, path *byte, timeoutMs int64) Result {
-	reach(174)
-	r := C.shim_trainer_embed_to_file(C.uintptr_t(trainer), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
-	return finish(r)
-}
-
 // TrainerGetMemoryInfo: Upper bound of the training's memory on a GPU, even without one. Ranks on
-// GPUs compare it with the free memory and reserve it when they begin, or end with [ErrNoMemory]
-// and the list of parts.
+// GPUs reserve it when they begin, or end with [ErrNoMemory] and the list of parts.
 func TrainerGetMemoryInfo(trainer uintptr, gpuBytes uint64, info *MemoryInfo) Result {
-	reach(175)
+	reach(168)
 	r := C.shim_trainer_get_memory_info(C.uintptr_t(trainer), C.size_t(gpuBytes), (*C.gnnmg_memory_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerProgress: Progress of a training.
 func TrainerProgress(trainer uintptr, info *ProgressInfo) Result {
-	reach(176)
+	reach(169)
 	r := C.shim_trainer_progress(C.uintptr_t(trainer), (*C.gnnmg_progress_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// TrainerGetRankInfo: Times of one rank of this process in the running epoch, or in the previous
+// TrainerGetRankInfo: Facts about a rank of this process in the running epoch, or in the previous
 // one until its first step is complete.
 func TrainerGetRankInfo(trainer uintptr, index int64, info *RankInfo) Result {
-	reach(177)
+	reach(170)
 	r := C.shim_trainer_get_rank_info(C.uintptr_t(trainer), C.int64_t(index), (*C.gnnmg_rank_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerGetModel: Model of the trainer.
 func TrainerGetModel(trainer uintptr) (Result, uintptr) {
-	reach(178)
+	reach(171)
 	r := C.shim_trainer_get_model(C.uintptr_t(trainer))
 	return finish(r.outcome), uintptr(r.model)
 }
 
 // TrainerSnapshot: Copies the model as of the last complete step, also during training and in a
-// callback; after the last epoch as the trainer leaves it (KeepBest). On GPUs the weights are
-// those that came to main memory last: at the end of an epoch, before `on_epoch`, or at a
-// checkpoint.
+// callback: with Average the averaged weights, and after the last epoch those that the trainer
+// leaves (KeepBest). On GPUs as they came to main memory last: at the end of an epoch, before
+// `on_epoch`, or at a checkpoint.
 func TrainerSnapshot(trainer uintptr) (Result, uintptr) {
-	reach(179)
+	reach(172)
 	r := C.shim_trainer_snapshot(C.uintptr_t(trainer))
 	return finish(r.outcome), uintptr(r.model)
 }
 
-// PredictorCreate: Makes a predictor from a copy of a model's weights. Without the setting
-// Fanouts neighborhoods are whole, and results are those of [Model.Embed] up to rounding. With it
-// they are the bits of gnnmg_model_forward() on gnnmg_sampler_sample() with these fan-outs, this
-// seed, epoch 0 and number 0. If a norm takes all nodes together, this call computes all results.
+// PredictorCreate: Makes a predictor. Without the setting Fanouts neighborhoods are whole, and
+// results are those of [Model.Embed] up to rounding. With it they are the bits of
+// gnnmg_model_forward() on gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and
+// number 0. If a norm takes all nodes together, this call computes all results.
 func PredictorCreate(model uintptr, dataset uintptr, settings *byte) (Result, uintptr) {
-	reach(180)
+	reach(173)
 	r := C.shim_predictor_create(C.uintptr_t(model), C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.predictor)
 }
@@ -1509,64 +1436,64 @@ func PredictorCreate(model uintptr, dataset uintptr, settings *byte) (Result, ui
 // PredictorRun: Results for nodes or graphs, on the calling thread; a call of little work starts
 // no other threads. For all nodes [Model.Embed] is faster.
 func PredictorRun(predictor uintptr, ids *int64, numIDs int64, output int32, out unsafe.Pointer, capacity uint64) (Result, uint64) {
-	reach(181)
+	reach(174)
 	r := C.shim_predictor_run(C.uintptr_t(predictor), (*C.int64_t)(unsafe.Pointer(ids)), C.int64_t(numIDs), C.int32_t(output), out, C.size_t(capacity))
 	return finish(r.outcome), uint64(r.needed)
 }
 
-// PredictorGetInfo: Facts about a predictor, and the times of its calls.
+// PredictorGetInfo: Facts about a predictor.
 func PredictorGetInfo(predictor uintptr, info *PredictorInfo) Result {
-	reach(182)
+	reach(175)
 	r := C.shim_predictor_get_info(C.uintptr_t(predictor), (*C.gnnmg_predictor_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // PredictorFree: Frees the handle. Running calls are answered.
 func PredictorFree(predictor uintptr) {
-	reach(183)
+	reach(176)
 	C.shim_predictor_free(C.uintptr_t(predictor))
 }
 
 // ServerCreate: Opens parts of a folder for serving. Edges and sparse features are read into
 // memory; dense rows are read on demand, and kept while half of the machine's memory is free.
 func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, address *byte, tokenFile *byte, config *ServerConfig, timeoutMs int64) (Result, uintptr) {
-	reach(184)
+	reach(177)
 	r := C.shim_server_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(folder)), (*C.int32_t)(unsafe.Pointer(parts)), C.int64_t(numParts), (*C.char)(unsafe.Pointer(address)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_server_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.server)
 }
 
-// ServerSetTLS: Makes server and clients authenticate each other by certificates in PEM files,
-// which gnnmg_server_start() reads.
+// ServerSetTLS: Makes server and clients authenticate each other by certificates, in PEM files
+// that gnnmg_server_start() reads.
 func ServerSetTLS(server uintptr, certificate *byte, key *byte, authority *byte) Result {
-	reach(185)
+	reach(178)
 	r := C.shim_server_set_tls(C.uintptr_t(server), (*C.char)(unsafe.Pointer(certificate)), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(authority)))
 	return finish(r)
 }
 
 // ServerStart: Begins to listen. Threads of the server answer.
 func ServerStart(server uintptr) Result {
-	reach(186)
+	reach(179)
 	r := C.shim_server_start(C.uintptr_t(server))
 	return finish(r)
 }
 
 // ServerGetInfo: State and counts of a server.
 func ServerGetInfo(server uintptr, info *ServerInfo) Result {
-	reach(187)
+	reach(180)
 	r := C.shim_server_get_info(C.uintptr_t(server), (*C.gnnmg_server_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// ServerShutdown: Ends the server in order: refuses new requests and answers the running ones. It
-// cannot be started again.
+// ServerShutdown: Ends the server in order, for ever: refuses new requests and answers the
+// running ones.
 func ServerShutdown(server uintptr, timeoutMs int64) Result {
-	reach(188)
+	reach(181)
 	r := C.shim_server_shutdown(C.uintptr_t(server), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // ServerFree: Frees the handle; without [Server.Shutdown] running requests are aborted.
 func ServerFree(server uintptr) {
-	reach(189)
+	reach(182)
 	C.shim_server_free(C.uintptr_t(server))
 }

@@ -34,9 +34,10 @@ extern "C" {
  *
  * @section handles Handles
  * A handle is a token, not an address. NULL, a freed handle, another kind or garbage gives
- * ::GNNMG_ERR_HANDLE. An object lives as long as another needs it, so handles may be freed in any
- * order and on any thread. Freeing NULL or a stale handle does nothing. A free never fails or
- * waits; it cancels the work of a running object. The caller frees every returned handle.
+ * ::GNNMG_ERR_HANDLE. An object lives as long as another needs it: handles may be freed in any
+ * order, on any thread. Freeing NULL or a stale handle does nothing. A free never fails or waits;
+ * it cancels the work of a running object. The caller frees every returned handle, or all with
+ * gnnmg_context_close().
  *
  * @section errors Errors
  * A ::gnnmg_status is 0 for success, positive for an answer (::GNNMG_END, ::GNNMG_PENDING),
@@ -48,10 +49,9 @@ extern "C" {
  *   range, objects of two contexts), ::GNNMG_ERR_BUSY, ::GNNMG_ERR_VERSION (a struct with fields
  *   unknown to the library), ::GNNMG_ERR_NO_MEMORY, ::GNNMG_ERR_FORKED, ::GNNMG_ERR_INTERNAL;
  * - a name, key, path, index, or number of a type, layer, GPU, rank, part or split that does not
- *   exist: ::GNNMG_ERR_NOT_FOUND; also if an object lacks the features, labels, split or parts that
+ *   exist: ::GNNMG_ERR_NOT_FOUND; also an object without the features, labels, split or parts that
  *   the function needs;
- * - an id or other entry of an array that does not exist: ::GNNMG_ERR_RANGE, naming array and
- *   position;
+ * - an entry of an array that does not exist: ::GNNMG_ERR_RANGE, naming array and position;
  * - with files: ::GNNMG_ERR_IO; when reading also ::GNNMG_ERR_FORMAT, ::GNNMG_ERR_CHECKSUM,
  *   ::GNNMG_ERR_NAN and ::GNNMG_ERR_RANGE, naming the file;
  * - with `timeout_ms`: ::GNNMG_PENDING, ::GNNMG_ERR_CANCELLED;
@@ -63,24 +63,24 @@ extern "C" {
  *   ::GNNMG_ERR_TIMEOUT, ::GNNMG_ERR_PEER_LOST and ::GNNMG_ERR_PROTOCOL, naming process or part.
  *
  * @section structs Structs
- * Every struct begins with `struct_size`, its size for the caller's compiler. 0 is the default of
- * every config field, so `gnnmg_x_config config = {.struct_size = sizeof config};` is complete;
- * NULL means the same. Set `struct_size` before a call that fills an info struct. Later versions
- * only append fields. Unknown bytes must be 0. The library keeps no pointer from a struct.
+ * A struct begins with `struct_size`, its size for the caller's compiler, which the caller sets. 0
+ * is the default of every config field, so
+ * `gnnmg_x_config config = {.struct_size = sizeof config};` is complete; NULL means the same. Later
+ * versions only append fields. Unknown bytes must be 0. The library keeps no pointer from a struct.
  *
  * @section named_settings Settings
- * Most functions with a `config` have many more settings than its fields. An argument `settings`
- * gives any of them by name: words `name=value` with blanks between them, such as
- * "heads=8 negative_slope=0.1". A flag is 0 or 1, a choice a word in lower case ("relu" for
- * ::GNNMG_ACTIVATION_RELU), a list has commas ("10,10"), and a value with blanks is in double
- * quotes. A text has at most 65 535 bytes. A setting is given by field or by name, not both; one
- * that the others leave without effect is an error, unless it is the default. Errors list the names
- * or values that exist; gnnmg_setting_get_info() and the page [Settings](settings.md) list all.
+ * `settings` gives the fields of `config`, and many settings more, by name: words `name=value` with
+ * blanks between them, such as "heads=8 negative_slope=0.1". A flag is 0 or 1, a choice a word in
+ * lower case ("relu" for ::GNNMG_ACTIVATION_RELU), a list has commas ("10,10"), and a value with
+ * blanks is in double quotes. A text has at most 65 535 bytes. A setting is given by field or by
+ * name, not both; one that the others leave without effect is an error, unless it is the default.
+ * Errors list the names or values that exist; gnnmg_setting_get_info() and the page
+ * [Settings](settings.md) list all.
  *
  * @section parameters Parameters
  * These mean the same everywhere and are not described again:
  * - `context`, `graph`, `dataset`, `model` and other nouns: a handle; as an output, a new one;
- * - `config`, `settings`: settings, or NULL; `info`: a struct that the function fills;
+ * - `config`, `settings`: settings, or NULL; `info`, `metrics`: a struct that the function fills;
  * - `node_type`, `edge_type`: index of the type, 0 in graphs with one; `name`: of a tensor or type;
  * - `dtype`, `num_dims`, `shape`: type of an array's elements, number of dimensions (at most 4) and
  *   their sizes, rows first; `num_x`: number of entries of the array `x`;
@@ -100,16 +100,15 @@ extern "C" {
  * A tensor is a handle of an array in memory, contiguous and row-major. Any number of calls may use
  * one at once, and it may be freed meanwhile. @ref tensor makes one of an array of the caller, or
  * of a DLPack tensor, which NumPy, PyTorch, JAX and others exchange without copying.
- * - `import` frees the handle on success and keeps the memory, without copying unless it says so.
- *   Do not change the memory.
+ * - `import` frees the handle on success and keeps the memory, which must not change; it copies
+ *   edges, and the array of a tensor that has no `release`.
  * - `export` returns a tensor that keeps its memory alive, even when all other handles are freed.
  *   Shared data is read-only.
  * - Other functions use or copy an array during the call only.
  *
  * When nothing needs the caller's memory any more, the library calls its `release` or DLPack
- * deleter, on a host thread inside a call. Two threads must not write to the same elements.
- *
- * Tensors of models and mini-batches on a GPU are in GPU memory, all others in main memory.
+ * deleter, on a host thread inside a call. Two threads must not write to the same elements. Tensors
+ * of models and mini-batches on a GPU are in its memory, all others in main memory.
  *
  * @section threads Threads
  * Each function follows one of three rules:
@@ -124,13 +123,14 @@ extern "C" {
  * @section waiting Waiting
  * A function with `timeout_ms` waits at most that many milliseconds; -1 means until the configured
  * deadlines. Then it returns ::GNNMG_PENDING: the work goes on, and a call with equal arguments
- * waits for it again; other (c) calls on the object meanwhile give ::GNNMG_ERR_BUSY.
+ * waits for it again. Other (c) calls on the object meanwhile give ::GNNMG_ERR_BUSY, which names
+ * the pending call and how to end it.
  *
  * @section callbacks Callbacks
  * Callbacks run on host threads inside a call that waits, or inside gnnmg_context_lend(). A
- * non-zero result ends the work with ::GNNMG_ERR_CALLBACK, and so does a C++ exception. A callback
- * may call (a) and (b) functions, and (c) functions on objects that no running call holds; a call
- * that waits gives ::GNNMG_ERR_BUSY there.
+ * non-zero result or a C++ exception ends the work with ::GNNMG_ERR_CALLBACK. A callback may call
+ * (a) and (b) functions, and (c) functions on objects that no running call holds; a call that waits
+ * gives ::GNNMG_ERR_BUSY there.
  *
  * The library calls `release(user_data)`, unless NULL, once when it no longer needs `user_data`,
  * even if the registration fails; also inside a free. If an object is freed during its work, the
@@ -156,34 +156,34 @@ extern "C" {
 
 #ifndef GNNMG_MUST_USE
 #if defined(__GNUC__)
-/** Marks functions whose result must not be ignored; callers need not use it. */
+/** Marks results that must not be ignored; callers need not use it. */
 #define GNNMG_MUST_USE __attribute__((warn_unused_result))
 #else
 #define GNNMG_MUST_USE
 #endif
 #endif
 
+/** Begins the declaration of a function that returns a ::gnnmg_status; callers need not use it. */
+#define GNNMG_STATUS GNNMG_API GNNMG_MUST_USE gnnmg_status
+
 /* ============================================================================================= */
 /** @defgroup version Version
- * A program can compare header and library. */
+ * Versions of header and library. */
 
 #define GNNMG_VERSION_MAJOR 0 /**< Changes with the ABI. */
 #define GNNMG_VERSION_MINOR 2 /**< Changes with the ABI before 1.0. */
 #define GNNMG_VERSION_PATCH 0 /**< Changes with corrections. */
 #define GNNMG_VERSION 200     /**< Version of this header: major * 10000 + minor * 100 + patch. */
 
-/** Version of the library.
- * @return in the form of ::GNNMG_VERSION */
+/** Version of the library, in the form of ::GNNMG_VERSION. */
 GNNMG_API int32_t gnnmg_version(void);
 
 /* ============================================================================================= */
 /** @defgroup status Status and errors
- * gnnmg_last_error() explains an error. */
+ * Results of functions. */
 
 /** Result of a function: 0 success, above 0 an answer, below 0 an error. */
 typedef int32_t gnnmg_status;
-
-/** Values of ::gnnmg_status. */
 enum {
   GNNMG_OK = 0,                    /**< Success. */
   GNNMG_END = 1,                   /**< The epoch, list or queue has ended. */
@@ -208,13 +208,13 @@ enum {
   GNNMG_ERR_ABORTED = -18,         /**< Another rank failed or stopped. */
   GNNMG_ERR_MISMATCH = -19,        /**< Ranks, or settings and stored data, do not match. */
   GNNMG_ERR_UNAVAILABLE = -20,     /**< A server, port or GPU is not available. */
-  GNNMG_ERR_AUTH = -21,            /**< A token or certificate is not accepted, or a
-                                        message was changed in transit. */
+  GNNMG_ERR_AUTH = -21,            /**< A token or certificate is refused, or a message
+                                        was changed in transit. */
   GNNMG_ERR_PROTOCOL = -22,        /**< A peer sent an invalid message. */
   GNNMG_ERR_CANCELLED = -23,       /**< The caller canceled. */
   GNNMG_ERR_CALLBACK = -24,        /**< A callback returned non-zero. */
   GNNMG_ERR_FORKED = -25,          /**< The library was in use before a fork. */
-  GNNMG_ERR_INTERNAL = -26         /**< A fault of the library; please report the text. */
+  GNNMG_ERR_INTERNAL = -26         /**< A fault of the library; please report it. */
 };
 
 /** Facts about the last error of a thread. */
@@ -234,16 +234,16 @@ GNNMG_API const char* gnnmg_status_name(gnnmg_status status);
  * @return one line, empty if none has failed; valid until the next failure */
 GNNMG_API const char* gnnmg_last_error(void);
 
-/** Facts about the last failed call of this thread. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_last_error_info(gnnmg_error_info* info);
+/** Facts about that call. */
+GNNMG_STATUS gnnmg_last_error_info(gnnmg_error_info* info);
 
 /** Releases the `user_data` of a callback. */
 typedef void (*gnnmg_release_fn)(void* user_data);
 
 /* ============================================================================================= */
 /** @defgroup context Context
- * A context owns threads, a memory limit and messages. Contexts share nothing. A call that would
- * exceed the limit fails with ::GNNMG_ERR_NO_MEMORY, naming size and purpose of the request. */
+ * A context owns threads, a memory limit and messages. Contexts share nothing. A call beyond the
+ * limit fails with ::GNNMG_ERR_NO_MEMORY, naming size and purpose of the request. */
 
 /** Root of all other objects. */
 typedef struct gnnmg_context gnnmg_context;
@@ -256,7 +256,7 @@ typedef struct gnnmg_context_config {
   int64_t log_capacity; /**< Messages in the queue; new ones replace
                              the oldest. Default 1024. */
   size_t memory_limit;  /**< Bytes of graphs, samples, mini-batches and result rows,
-                             without LibTorch's. Default: no limit. */
+                             not LibTorch's. Default: no limit. */
 } gnnmg_context_config;
 
 /** Facts about a context. */
@@ -273,25 +273,24 @@ typedef struct gnnmg_context_info {
  * @param header_version ::GNNMG_VERSION
  * @return ::GNNMG_ERR_VERSION if header and library differ in the minor version;
  *   ::GNNMG_ERR_DEPENDENCY if the process has loaded another LibTorch */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_create(int32_t header_version,
-                                                           const gnnmg_context_config* config,
-                                                           gnnmg_context** context);
+GNNMG_STATUS gnnmg_context_create(int32_t header_version, const gnnmg_context_config* config,
+                                  gnnmg_context** context);
 
 /** Frees the handle; gnnmg_context_lend() returns. */
 GNNMG_API void gnnmg_context_free(gnnmg_context* context);
 
-/** Facts about a context. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_info(const gnnmg_context* context,
-                                                             gnnmg_context_info* info);
+/** Frees the handle and all handles made from the context, but no tensors. */
+GNNMG_API void gnnmg_context_close(gnnmg_context* context);
 
-/** Sets an option: a setting of the subject "context". */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_set_option(gnnmg_context* context,
-                                                               const char* key, const char* value);
+/** Facts about a context. */
+GNNMG_STATUS gnnmg_context_get_info(const gnnmg_context* context, gnnmg_context_info* info);
+
+/** Sets an option, a setting of the subject "context". */
+GNNMG_STATUS gnnmg_context_set_option(gnnmg_context* context, const char* key, const char* value);
 
 /** Value of an option. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_option(const gnnmg_context* context,
-                                                               const char* key, char* text,
-                                                               size_t capacity, size_t* needed);
+GNNMG_STATUS gnnmg_context_get_option(const gnnmg_context* context, const char* key, char* text,
+                                      size_t capacity, size_t* needed);
 
 /** A setting, in constant texts. */
 typedef struct gnnmg_setting_info {
@@ -309,23 +308,18 @@ typedef struct gnnmg_setting_info {
  * @param subject "context", "dataset", "split", "folds", "parts", "served", "sampler",
  *   "loader", "model", "norm", "model_file", "optimizer", "trainer", "predictor", or a
  *   generator of gnnmg_graph_generate() */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_setting_get_info(const char* subject, int64_t index,
-                                                             gnnmg_setting_info* info);
+GNNMG_STATUS gnnmg_setting_get_info(const char* subject, int64_t index, gnnmg_setting_info* info);
 
 /** Lends the calling thread for callbacks.
  * @return ::GNNMG_OK after the time; ::GNNMG_END after a free of the handle */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_lend(gnnmg_context* context,
-                                                         int64_t timeout_ms);
+GNNMG_STATUS gnnmg_context_lend(gnnmg_context* context, int64_t timeout_ms);
 
-/** Cancels the running calls of this context on data sets, model files,
- * gnnmg_model_evaluate(), gnnmg_model_embed(), predictors, gnnmg_comm_create() and
- * gnnmg_context_lend(). Later calls run. */
+/** Cancels the running calls of this context on data sets, model files, gnnmg_model_evaluate(),
+ * gnnmg_model_embed(), predictors, gnnmg_comm_create() and gnnmg_context_lend(). */
 GNNMG_API void gnnmg_context_cancel(gnnmg_context* context);
 
 /** Severity of a message. */
 typedef int32_t gnnmg_log_level;
-
-/** Values of ::gnnmg_log_level. */
 enum {
   GNNMG_LOG_DEBUG = 0,   /**< Details for finding a fault. */
   GNNMG_LOG_INFO = 1,    /**< Normal progress. */
@@ -341,10 +335,10 @@ typedef struct gnnmg_log_info {
   int64_t dropped_before; /**< Messages lost before this one in a full queue. */
 } gnnmg_log_info;
 
-/** Takes the oldest message from the queue. A message that does not fit stays.
- * @return ::GNNMG_END if the queue is empty */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_log_next(gnnmg_context* context, gnnmg_log_info* info,
-                                                     char* text, size_t capacity, size_t* needed);
+/** Takes the oldest message. One that does not fit stays.
+ * @return ::GNNMG_END without a message */
+GNNMG_STATUS gnnmg_log_next(gnnmg_context* context, gnnmg_log_info* info, char* text,
+                            size_t capacity, size_t* needed);
 
 /* ============================================================================================= */
 /** @defgroup device Devices
@@ -352,32 +346,27 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_log_next(gnnmg_context* context, gnn
  * driver for CUDA 13 and the plug-in `libgnnmg_cuda.so` in the library's folder. Devices have
  * the driver's numbers (`CUDA_VISIBLE_DEVICES`). A failed device stays failed.
  *
- * A trainer uses GPUs by itself. A custom loop moves the model with gnnmg_model_set_device()
- * and sets the same GPU in the loader's config. Results are complete when a call returns, or
- * with a stream of the caller, a `cudaStream_t` as a number, ready for later work in it. Such a
- * stream must outlive model and loader; 1 is CUDA's legacy stream, and 2, the per-thread
- * stream, is refused.
+ * A trainer uses GPUs by itself. A custom loop moves the model with gnnmg_model_set_device() and
+ * sets the same GPU in the loader's config. Results are complete when a call returns, or with a
+ * stream of the caller, a `cudaStream_t` as a number, ready for later work in it. The stream must
+ * outlive model and loader; 1 is CUDA's legacy stream, 2, the per-thread stream, is refused.
  *
- * An input tensor on a GPU must be complete when the call begins. Free an output tensor after
- * all work that reads it. The guide on GPUs has more. */
+ * An input tensor on a GPU must be complete when the call begins. Free an output tensor after all
+ * work that reads it. */
 
 /** Kind of a device, as in DLPack. */
 typedef int32_t gnnmg_device_type;
-
-/** Values of ::gnnmg_device_type. */
 enum {
-  GNNMG_DEVICE_AUTO = 0, /**< GPUs if there are enough of them, else the CPU. */
+  GNNMG_DEVICE_AUTO = 0, /**< GPUs if there are enough, else the CPU. */
   GNNMG_DEVICE_CPU = 1,  /**< CPU and main memory. */
   GNNMG_DEVICE_CUDA = 2  /**< GPUs. */
 };
 
 /** Memory from which GPUs read the graph. */
 typedef int32_t gnnmg_graph_placement;
-
-/** Values of ::gnnmg_graph_placement. */
 enum {
-  GNNMG_GRAPH_PLACEMENT_AUTO = 0,   /**< DEVICE if the graph takes at most 40 % of free
-                                         GPU memory, else PINNED, else HOST. */
+  GNNMG_GRAPH_PLACEMENT_AUTO = 0,   /**< DEVICE up to 40 % of free GPU memory, else
+                                         PINNED, else HOST. */
   GNNMG_GRAPH_PLACEMENT_DEVICE = 1, /**< A copy in each GPU's memory. */
   GNNMG_GRAPH_PLACEMENT_PINNED = 2, /**< One copy in pinned main memory. */
   GNNMG_GRAPH_PLACEMENT_HOST = 3    /**< Main memory; loader threads sample. For
@@ -386,11 +375,9 @@ enum {
 
 /** Memory from which GPUs read rows of features. */
 typedef int32_t gnnmg_feature_placement;
-
-/** Values of ::gnnmg_feature_placement. */
 enum {
-  GNNMG_FEATURE_PLACEMENT_AUTO = 0,   /**< DEVICE if the features take at most 60 % of free
-                                           GPU memory, else CACHED, PINNED or HOST. */
+  GNNMG_FEATURE_PLACEMENT_AUTO = 0,   /**< DEVICE up to 60 % of free GPU memory, else
+                                           CACHED, PINNED or HOST. */
   GNNMG_FEATURE_PLACEMENT_DEVICE = 1, /**< A copy in each GPU's memory. */
   GNNMG_FEATURE_PLACEMENT_PINNED = 2, /**< One copy in pinned main memory. */
   GNNMG_FEATURE_PLACEMENT_CACHED = 3, /**< PINNED, with the hottest rows also
@@ -417,15 +404,15 @@ typedef struct gnnmg_device_info {
   int32_t padding0;
 } gnnmg_device_info;
 
-/** Number of GPUs that this process sees.
- * @param why if there are none: the missing driver, plug-in or GPU, and the remedy; may be NULL */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_num_devices(const gnnmg_context* context,
-                                                                int64_t* count, const char** why);
+/** Number of GPUs of this process.
+ * @param why if there are none: the reason and the remedy; may be NULL */
+GNNMG_STATUS gnnmg_context_num_devices(const gnnmg_context* context, int64_t* count,
+                                       const char** why);
 
-/** Facts about a GPU; ::GNNMG_ERR_NOT_FOUND after the last. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_device_info(const gnnmg_context* context,
-                                                                    int64_t index,
-                                                                    gnnmg_device_info* info);
+/** Facts about a GPU.
+ * @return ::GNNMG_ERR_NOT_FOUND after the last */
+GNNMG_STATUS gnnmg_context_get_device_info(const gnnmg_context* context, int64_t index,
+                                           gnnmg_device_info* info);
 
 /* ============================================================================================= */
 /** @defgroup tensor Tensors
@@ -438,8 +425,6 @@ struct DLManagedTensorVersioned;
 
 /** Type of the elements of an array. */
 typedef int32_t gnnmg_dtype;
-
-/** Values of ::gnnmg_dtype. */
 enum {
   GNNMG_DTYPE_F32 = 0,  /**< float */
   GNNMG_DTYPE_F64 = 1,  /**< double */
@@ -465,150 +450,105 @@ typedef struct gnnmg_tensor_info {
 } gnnmg_tensor_info;
 
 /** Wraps an array of the caller, without copying.
- * @param data the first element, aligned to its type; must stay valid until `release` is called;
- *   NULL: no elements
- * @param release called with `user_data` when nothing needs the array any more, also after an
- *   error; or NULL */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_create(void* data, gnnmg_dtype dtype,
-                                                          int32_t num_dims, const int64_t* shape,
-                                                          gnnmg_release_fn release, void* user_data,
-                                                          gnnmg_tensor** tensor);
+ * @param data first element, aligned to its type; valid until `release` is called; NULL: no
+ * elements
+ * @param release called with `user_data` when nothing needs the array, also after an error; NULL:
+ *   the array outlives the tensor */
+GNNMG_STATUS gnnmg_tensor_create(void* data, gnnmg_dtype dtype, int32_t num_dims,
+                                 const int64_t* shape, gnnmg_release_fn release, void* user_data,
+                                 gnnmg_tensor** tensor);
 
 /** Makes a tensor of DLPack's, without copying, and takes ownership of it on success.
  * @param dlpack a contiguous tensor of a type in ::gnnmg_dtype, in main memory or on a GPU
  * @return ::GNNMG_ERR_UNSUPPORTED for other tensors */
-GNNMG_API GNNMG_MUST_USE gnnmg_status
-gnnmg_tensor_from_dlpack(struct DLManagedTensorVersioned* dlpack, gnnmg_tensor** tensor);
+GNNMG_STATUS gnnmg_tensor_from_dlpack(struct DLManagedTensorVersioned* dlpack,
+                                      gnnmg_tensor** tensor);
 
-/** Makes a DLPack tensor over the same memory, which lives until the handle is freed and the DLPack
- * tensor's deleter was called.
+/** Makes a DLPack tensor over the same memory, which lives until the handle is freed and the
+ * deleter called.
  * @param dlpack owned by the caller; its flags say if it is read-only */
-GNNMG_API GNNMG_MUST_USE gnnmg_status
-gnnmg_tensor_to_dlpack(const gnnmg_tensor* tensor, struct DLManagedTensorVersioned** dlpack);
+GNNMG_STATUS gnnmg_tensor_to_dlpack(const gnnmg_tensor* tensor,
+                                    struct DLManagedTensorVersioned** dlpack);
 
 /** Facts about a tensor. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_get_info(const gnnmg_tensor* tensor,
-                                                            gnnmg_tensor_info* info);
+GNNMG_STATUS gnnmg_tensor_get_info(const gnnmg_tensor* tensor, gnnmg_tensor_info* info);
 
-/** Copies the elements of a tensor to another of the same shape and type and waits. Both may be
- * on GPUs. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_copy(const gnnmg_context* context,
-                                                        const gnnmg_tensor* from, gnnmg_tensor* to);
+/** Copies the elements to a tensor of the same shape and type and waits. Both may be on GPUs. */
+GNNMG_STATUS gnnmg_tensor_copy(const gnnmg_context* context, const gnnmg_tensor* from,
+                               gnnmg_tensor* to);
 
 /** Frees the handle. */
 GNNMG_API void gnnmg_tensor_free(gnnmg_tensor* tensor);
 
 /* ============================================================================================= */
 /** @defgroup graph Graph
- * A graph has node types, edge types, edges of each type, and named tensors on both. Messages
- * flow along edges from source to target; the neighborhood of a node is its incoming edges.
- * Functions that take a graph without `const` build it; once another object uses the graph, it
- * never changes again. `dtype` of edges is ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32. */
+ * A graph has node types, edge types, edges of each type, and named tensors on both. Messages flow
+ * from source to target; the neighborhood of a node is its incoming edges. Functions that take a
+ * graph without `const` build it; once another object uses it, it never changes again. `dtype` of
+ * edges is ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32. */
 
 /** A graph. */
 typedef struct gnnmg_graph gnnmg_graph;
 
 /** Makes a graph without types. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create(const gnnmg_context* context,
-                                                         gnnmg_graph** graph);
+GNNMG_STATUS gnnmg_graph_create(const gnnmg_context* context, gnnmg_graph** graph);
 
-/** Makes a graph with node type "node" and edge type "edge", and sets its edges
- * as gnnmg_graph_set_coo(). */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_from_coo(
-    const gnnmg_context* context, int64_t num_nodes, const void* sources, const void* targets,
-    gnnmg_dtype dtype, int64_t num_edges, gnnmg_graph** graph);
+/** Makes a graph with node type "node", edge type "edge" and a list of edges, copied. */
+GNNMG_STATUS gnnmg_graph_create_from_coo(const gnnmg_context* context, int64_t num_nodes,
+                                         const void* sources, const void* targets,
+                                         gnnmg_dtype dtype, int64_t num_edges, gnnmg_graph** graph);
 
 /** Frees the handle. */
 GNNMG_API void gnnmg_graph_free(gnnmg_graph* graph);
 
 /** Adds a node type.
  * @param node_type its index; may be NULL */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_add_node_type(gnnmg_graph* graph,
-                                                                const char* name, int64_t num_nodes,
-                                                                int32_t* node_type);
+GNNMG_STATUS gnnmg_graph_add_node_type(gnnmg_graph* graph, const char* name, int64_t num_nodes,
+                                       int32_t* node_type);
 
 /** Adds an edge type without edges.
  * @param source_type node type of the sources
- * @param name unique among edge types between the same node types
+ * @param name unique between the same node types
  * @param target_type node type of the targets
  * @param edge_type its index; may be NULL */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_add_edge_type(gnnmg_graph* graph,
-                                                                int32_t source_type,
-                                                                const char* name,
-                                                                int32_t target_type,
-                                                                int32_t* edge_type);
+GNNMG_STATUS gnnmg_graph_add_edge_type(gnnmg_graph* graph, int32_t source_type, const char* name,
+                                       int32_t target_type, int32_t* edge_type);
 
-/** Sets the edges of a type from a list, copied; edge e of the list gets the id e. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_coo(gnnmg_graph* graph, int32_t edge_type,
-                                                          const void* sources, const void* targets,
-                                                          gnnmg_dtype dtype, int64_t num_edges);
+/** Sets the edges of a type from a list; edge e of the list gets the id e. gnnmg_util.h has
+ * functions `gnnmg_graph_set_...` that call this and the next four with arrays, copied.
+ * @param sources i64 or i32 [num_edges]
+ * @param targets as `sources` */
+GNNMG_STATUS gnnmg_graph_import_coo(gnnmg_graph* graph, int32_t edge_type, gnnmg_tensor* sources,
+                                    gnnmg_tensor* targets);
 
-/** Sets the edges of a type from compressed sparse columns, copied: rows are targets.
- * @param indices source of each edge
- * @param edge_ids a permutation of 0 .. num_edges - 1; NULL: entry e is edge e
- * @param dtype of `indices` and `edge_ids` */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_csc(gnnmg_graph* graph, int32_t edge_type,
-                                                          const int64_t* indptr,
-                                                          const void* indices, const void* edge_ids,
-                                                          gnnmg_dtype dtype, int64_t num_edges);
-
-/** gnnmg_graph_set_coo() with tensors i64 or i32 [num_edges], copied. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_coo(gnnmg_graph* graph, int32_t edge_type,
-                                                             gnnmg_tensor* sources,
-                                                             gnnmg_tensor* targets);
-
-/** gnnmg_graph_set_csc() with tensors, shared if possible.
+/** Sets the edges of a type from compressed sparse columns: rows are targets.
  * @param indptr i64
- * @param indices i64 or i32; i32 is shared, i64 only if 31 bits are not enough
- * @param edge_ids as `indices`, or NULL */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_csc(gnnmg_graph* graph, int32_t edge_type,
-                                                             gnnmg_tensor* indptr,
-                                                             gnnmg_tensor* indices,
-                                                             gnnmg_tensor* edge_ids);
+ * @param indices source of each edge, i32, kept; or i64, kept only if 31 bits are not enough
+ * @param edge_ids a permutation of 0 .. num_edges - 1, as `indices`; NULL: entry e is edge e */
+GNNMG_STATUS gnnmg_graph_import_csc(gnnmg_graph* graph, int32_t edge_type, gnnmg_tensor* indptr,
+                                    gnnmg_tensor* indices, gnnmg_tensor* edge_ids);
 
-/** Sets or replaces a named tensor on the nodes of a type, copied. By default data sets read
- * features from "x" and labels from "y".
- * @param data one row per node */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_node_tensor(
-    gnnmg_graph* graph, int32_t node_type, const char* name, const void* data, gnnmg_dtype dtype,
-    int32_t num_dims, const int64_t* shape);
+/** Sets or replaces a tensor on nodes. Usual names are "x" for features, "y" for labels.
+ * @param tensor one row per node
+ * @return ::GNNMG_ERR_UNSUPPORTED for a device or type */
+GNNMG_STATUS gnnmg_graph_import_node_tensor(gnnmg_graph* graph, int32_t node_type, const char* name,
+                                            gnnmg_tensor* tensor);
 
-/** gnnmg_graph_set_node_tensor() without copying.
- * @return ::GNNMG_ERR_UNSUPPORTED for an unsupported device, type or layout */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_node_tensor(gnnmg_graph* graph,
-                                                                     int32_t node_type,
-                                                                     const char* name,
-                                                                     gnnmg_tensor* tensor);
+/** Sets or replaces a sparse tensor on nodes, which stays sparse up to a model's first layer:
+ * `indptr` i64, `indices` i32, `values` f32. */
+GNNMG_STATUS gnnmg_graph_import_node_csr(gnnmg_graph* graph, int32_t node_type, const char* name,
+                                         int64_t num_columns, gnnmg_tensor* indptr,
+                                         gnnmg_tensor* indices, gnnmg_tensor* values);
 
-/** Sets a sparse tensor on nodes, copied. It stays sparse up to the first layer of a model.
- * @param indices column of each entry */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_node_csr(
-    gnnmg_graph* graph, int32_t node_type, const char* name, int64_t num_columns,
-    const int64_t* indptr, const int32_t* indices, const float* values, int64_t num_entries);
-
-/** gnnmg_graph_set_node_csr() without copying: `indptr` i64, `indices` i32, `values` f32. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_node_csr(
-    gnnmg_graph* graph, int32_t node_type, const char* name, int64_t num_columns,
-    gnnmg_tensor* indptr, gnnmg_tensor* indices, gnnmg_tensor* values);
-
-/** Sets a named tensor on the edges of a type, copied. The edges must be set.
- * @param data rows by edge id */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_edge_tensor(
-    gnnmg_graph* graph, int32_t edge_type, const char* name, const void* data, gnnmg_dtype dtype,
-    int32_t num_dims, const int64_t* shape);
-
-/** gnnmg_graph_set_edge_tensor() without copying.
+/** Sets or replaces a tensor on edges, which must be set.
+ * @param tensor rows by edge id
  * @return as gnnmg_graph_import_node_tensor() */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_edge_tensor(gnnmg_graph* graph,
-                                                                     int32_t edge_type,
-                                                                     const char* name,
-                                                                     gnnmg_tensor* tensor);
+GNNMG_STATUS gnnmg_graph_import_edge_tensor(gnnmg_graph* graph, int32_t edge_type, const char* name,
+                                            gnnmg_tensor* tensor);
 
-/** Operation of gnnmg_graph_create_transformed(). */
+/** Operation on edges. A reverse edge gets the tensor rows of its edge, an added self-loop zeros;
+ * of equal edges the first keeps its rows. */
 typedef int32_t gnnmg_transform;
-
-/** Values of ::gnnmg_transform. A reverse edge gets the tensor rows of its edge, an added
- * self-loop zeros; of equal edges the first keeps its rows. */
 enum {
   GNNMG_TRANSFORM_ADD_REVERSE_EDGES = 0, /**< Appends (v, u) for each (u, v) with
                                               u != v, in edge order. */
@@ -622,136 +562,108 @@ enum {
   GNNMG_TRANSFORM_REVERSE_EDGES = 7 /**< Replaces (u, v) by (v, u), in the same order. */
 };
 
-/** Makes a new graph that shares unchanged tensors.
+/** Makes a graph that shares unchanged tensors.
  * @param edge_type a type whose sources and targets have one node type */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_transformed(const gnnmg_graph* graph,
-                                                                     gnnmg_transform transform,
-                                                                     int32_t edge_type,
-                                                                     gnnmg_graph** transformed);
+GNNMG_STATUS gnnmg_graph_create_transformed(const gnnmg_graph* graph, gnnmg_transform transform,
+                                            int32_t edge_type, gnnmg_graph** transformed);
 
-/** Makes a new graph in which every row of a node tensor is divided by its sum; rows with sum
- * 0 stay.
+/** Makes a graph in which every row of a node tensor is divided by its sum, unless that is 0.
  * @param name a dense f32 or sparse tensor, of each node type that has it */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_normalized(const gnnmg_graph* graph,
-                                                                    const char* name,
-                                                                    gnnmg_graph** normalized);
+GNNMG_STATUS gnnmg_graph_create_normalized(const gnnmg_graph* graph, const char* name,
+                                           gnnmg_graph** normalized);
 
 /** Generates a graph; equal settings give equal graphs.
  * - "planted": undirected, with classes of nodes; "x" f32 [nodes, num_features], a class center
- *   plus noise, and "y" i64 [nodes]. With the defaults the best possible accuracy is about 0.391
- *   from a node's own features, 0.740 with neighbors, 0.909 with two hops.
+ * plus noise, and "y" i64 [nodes]. With the defaults the best possible accuracy is about 0.391 from
+ * a node's own features, 0.740 with neighbors, 0.909 with two hops.
  * - "log_normal": log-normal in-degrees and communities, with "x" and "y".
  * - "rmat": R-MAT (Chakrabarti 2004).
  * - "erdos_renyi": uniformly drawn edges, with self-loops and duplicates.
- * @param generator its name
- * @param settings of the subject with that name */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_generate(const gnnmg_context* context,
-                                                           const char* generator,
-                                                           const char* settings,
-                                                           gnnmg_graph** graph);
+ * @param generator its name, also the subject of the settings */
+GNNMG_STATUS gnnmg_graph_generate(const gnnmg_context* context, const char* generator,
+                                  const char* settings, gnnmg_graph** graph);
 
 /** Number of node types. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_node_types(const gnnmg_graph* graph,
-                                                                 int32_t* count);
+GNNMG_STATUS gnnmg_graph_num_node_types(const gnnmg_graph* graph, int32_t* count);
 
 /** Number of edge types. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_edge_types(const gnnmg_graph* graph,
-                                                                 int32_t* count);
+GNNMG_STATUS gnnmg_graph_num_edge_types(const gnnmg_graph* graph, int32_t* count);
 
 /** Name of a node type. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_node_type_name(const gnnmg_graph* graph,
-                                                                 int32_t node_type,
-                                                                 const char** name);
+GNNMG_STATUS gnnmg_graph_node_type_name(const gnnmg_graph* graph, int32_t node_type,
+                                        const char** name);
 
-/** Name of an edge type, and the node types of its sources and targets.
- * @param source_type index
- * @param target_type index */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_edge_type_name(const gnnmg_graph* graph,
-                                                                 int32_t edge_type,
-                                                                 int32_t* source_type,
-                                                                 const char** name,
-                                                                 int32_t* target_type);
+/** Name of an edge type.
+ * @param source_type node type of its sources
+ * @param target_type node type of its targets */
+GNNMG_STATUS gnnmg_graph_edge_type_name(const gnnmg_graph* graph, int32_t edge_type,
+                                        int32_t* source_type, const char** name,
+                                        int32_t* target_type);
 
 /** Number of nodes of a type. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_nodes(const gnnmg_graph* graph,
-                                                            int32_t node_type, int64_t* count);
+GNNMG_STATUS gnnmg_graph_num_nodes(const gnnmg_graph* graph, int32_t node_type, int64_t* count);
 
 /** Number of edges of a type. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_edges(const gnnmg_graph* graph,
-                                                            int32_t edge_type, int64_t* count);
+GNNMG_STATUS gnnmg_graph_num_edges(const gnnmg_graph* graph, int32_t edge_type, int64_t* count);
 
 /** Lists the tensors on a node type.
- * @param sparse 1: the tensor is sparse */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_node_tensor_name(const gnnmg_graph* graph,
-                                                                   int32_t node_type, int64_t index,
-                                                                   const char** name,
-                                                                   int32_t* sparse);
+ * @param sparse 1: sparse */
+GNNMG_STATUS gnnmg_graph_node_tensor_name(const gnnmg_graph* graph, int32_t node_type,
+                                          int64_t index, const char** name, int32_t* sparse);
 
 /** Lists the tensors on an edge type. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_edge_tensor_name(const gnnmg_graph* graph,
-                                                                   int32_t edge_type, int64_t index,
-                                                                   const char** name);
+GNNMG_STATUS gnnmg_graph_edge_tensor_name(const gnnmg_graph* graph, int32_t edge_type,
+                                          int64_t index, const char** name);
 
 /** Dense tensor on nodes [nodes, ...].
  * @return ::GNNMG_ERR_UNSUPPORTED if it is sparse */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_node_tensor(const gnnmg_graph* graph,
-                                                                     int32_t node_type,
-                                                                     const char* name,
-                                                                     gnnmg_tensor** tensor);
+GNNMG_STATUS gnnmg_graph_export_node_tensor(const gnnmg_graph* graph, int32_t node_type,
+                                            const char* name, gnnmg_tensor** tensor);
 
 /** Sparse tensor on nodes: `indptr` i64, `indices` i32, `values` f32.
  * @return ::GNNMG_ERR_UNSUPPORTED if it is dense */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_node_csr(
-    const gnnmg_graph* graph, int32_t node_type, const char* name, int64_t* num_columns,
-    gnnmg_tensor** indptr, gnnmg_tensor** indices, gnnmg_tensor** values);
+GNNMG_STATUS gnnmg_graph_export_node_csr(const gnnmg_graph* graph, int32_t node_type,
+                                         const char* name, int64_t* num_columns,
+                                         gnnmg_tensor** indptr, gnnmg_tensor** indices,
+                                         gnnmg_tensor** values);
 
 /** Tensor on edges [edges, ...], rows by edge id. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_edge_tensor(const gnnmg_graph* graph,
-                                                                     int32_t edge_type,
-                                                                     const char* name,
-                                                                     gnnmg_tensor** tensor);
+GNNMG_STATUS gnnmg_graph_export_edge_tensor(const gnnmg_graph* graph, int32_t edge_type,
+                                            const char* name, gnnmg_tensor** tensor);
 
 /** Edges of a type, copied, in the order of their ids: i64 [edges]. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_coo(const gnnmg_graph* graph,
-                                                             int32_t edge_type,
-                                                             gnnmg_tensor** sources,
-                                                             gnnmg_tensor** targets);
+GNNMG_STATUS gnnmg_graph_export_coo(const gnnmg_graph* graph, int32_t edge_type,
+                                    gnnmg_tensor** sources, gnnmg_tensor** targets);
 
 /** Edges of a type as stored, rows being targets.
  * @param indptr i64
  * @param indices sources, i32 or i64
  * @param edge_ids i32 or i64; NULL when entry e is edge e */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_csc(const gnnmg_graph* graph,
-                                                             int32_t edge_type,
-                                                             gnnmg_tensor** indptr,
-                                                             gnnmg_tensor** indices,
-                                                             gnnmg_tensor** edge_ids);
+GNNMG_STATUS gnnmg_graph_export_csc(const gnnmg_graph* graph, int32_t edge_type,
+                                    gnnmg_tensor** indptr, gnnmg_tensor** indices,
+                                    gnnmg_tensor** edge_ids);
 
-/** Incoming edges of one node, in stored order.
+/** Incoming edges of a node, in stored order.
  * @param target the node
  * @param sources may be NULL with `capacity` 0
  * @param edge_ids may be NULL
  * @param capacity entries of each array
  * @param needed number of incoming edges */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_get_in_edges(const gnnmg_graph* graph,
-                                                               int32_t edge_type, int64_t target,
-                                                               int64_t* sources, int64_t* edge_ids,
-                                                               int64_t capacity, int64_t* needed);
+GNNMG_STATUS gnnmg_graph_get_in_edges(const gnnmg_graph* graph, int32_t edge_type, int64_t target,
+                                      int64_t* sources, int64_t* edge_ids, int64_t capacity,
+                                      int64_t* needed);
 
 /* ============================================================================================= */
 /** @defgroup dataset Data set
- * A data set is a graph with features, labels and splits. One split is chosen: the first, until
- * one is added; gnnmg_dataset_select_split() makes a data set with another. Many graphs are side
- * by side in one graph; their labels, split ids and sample weights belong to graphs, those of
- * other data sets to nodes. */
+ * A data set is a graph with features, labels and splits. One split is chosen: the first, until one
+ * is added; gnnmg_dataset_select_split() makes a data set with another. Many graphs are side by
+ * side in one graph; their labels, split ids and sample weights belong to graphs, else to nodes. */
 
 /** A graph with labels and splits. */
 typedef struct gnnmg_dataset gnnmg_dataset;
 
 /** Meaning of the labels, for N nodes or graphs. */
 typedef int32_t gnnmg_task;
-
-/** Values of ::gnnmg_task. */
 enum {
   GNNMG_TASK_NONE = 0,       /**< No labels. */
   GNNMG_TASK_MULTICLASS = 1, /**< One class: i64 [N], -1 for no label. */
@@ -761,8 +673,6 @@ enum {
 
 /** Part of a split. */
 typedef int32_t gnnmg_part;
-
-/** Values of ::gnnmg_part. */
 enum {
   GNNMG_PART_TRAIN = 0,      /**< Training. */
   GNNMG_PART_VALIDATION = 1, /**< Selection of the best epoch. */
@@ -792,13 +702,11 @@ typedef struct gnnmg_split_info {
 
 /** Method that divides nodes into parts. */
 typedef int32_t gnnmg_parts_method;
-
-/** Values of ::gnnmg_parts_method. */
 enum {
   GNNMG_PARTS_METHOD_CLUSTER = 0, /**< Few edges between parts. 26 bytes
                                        per node and 0.3 GB. */
   GNNMG_PARTS_METHOD_METIS = 1,   /**< METIS, if installed: 120 bytes per edge. It handles
-                                       SIGABRT and SIGTERM while it runs, and uses rand(). */
+                                       SIGABRT and SIGTERM meanwhile, and uses rand(). */
   GNNMG_PARTS_METHOD_RANGE = 2,   /**< Equal ranges of ids. */
   GNNMG_PARTS_METHOD_HASH = 3     /**< Hash of id and seed. */
 };
@@ -813,7 +721,7 @@ typedef struct gnnmg_parts_config {
   size_t memory_limit;       /**< Bytes for dividing, besides the data set. Default: no limit. */
 } gnnmg_parts_config;
 
-/** Facts about all parts of a data set. The fields after `own_parts` count reads of
+/** Facts about all parts of a data set. The fields after `own_parts` count reads of data sets of
  * gnnmg_dataset_open_parts() and gnnmg_dataset_open_served(). */
 typedef struct gnnmg_parts_info {
   uint32_t struct_size;
@@ -849,195 +757,172 @@ typedef struct gnnmg_part_info {
   double hit_rate;    /**< Share of `remote_rows` in the cache. */
 } gnnmg_part_info;
 
-/** Opens a folder or file in any supported format.
- * @param settings "dataset": the format, and details that the files leave open
+/** Opens a folder or file in any supported format. Edges with tensors keep the order of the file;
+ * without any, an edge id is the place of the edge by target.
+ * @param settings the format, and details that the files leave open
  * @return ::GNNMG_ERR_UNSUPPORTED */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open(const gnnmg_context* context,
-                                                         const char* path, const char* settings,
-                                                         gnnmg_dataset** dataset,
-                                                         int64_t timeout_ms);
+GNNMG_STATUS gnnmg_dataset_open(const gnnmg_context* context, const char* path,
+                                const char* settings, gnnmg_dataset** dataset, int64_t timeout_ms);
 
-/** Generates a data set with a split, by gnnmg_graph_generate(), gnnmg_dataset_create()
- * and gnnmg_dataset_add_random_split().
+/** gnnmg_graph_generate(), gnnmg_dataset_create() and gnnmg_dataset_add_random_split().
  * @param generator "planted" or "log_normal"
  * @param settings of the generator and of "split"; `seed` is for both */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_generate(const gnnmg_context* context,
-                                                             const char* generator,
-                                                             const char* settings,
-                                                             gnnmg_dataset** dataset);
+GNNMG_STATUS gnnmg_dataset_generate(const gnnmg_context* context, const char* generator,
+                                    const char* settings, gnnmg_dataset** dataset);
 
-/** Makes a data set around a graph, without a split. The graph can no longer change.
+/** Makes a data set around a graph, without a split.
  * @param graph with one node type
- * @param features name of the feature tensor on nodes; NULL: none
- * @param labels name of the label tensor on nodes; NULL: none
+ * @param features name of the feature tensor; NULL: none
+ * @param labels name of the label tensor; NULL: none
  * @param task ::GNNMG_TASK_NONE: integers are classes, floats regression. ::GNNMG_TASK_BINARY takes
  *   labels of any type with values 0, 1, and NaN or -1 for no label
  * @param num_classes number of classes; 0: the largest label + 1
  * @return ::GNNMG_ERR_RANGE naming the first label outside the classes; ::GNNMG_ERR_NAN naming the
  *   first value that is not finite in the features, or in an edge tensor that models read */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_create(const gnnmg_graph* graph,
-                                                           const char* features, const char* labels,
-                                                           gnnmg_task task, int64_t num_classes,
-                                                           gnnmg_dataset** dataset);
+GNNMG_STATUS gnnmg_dataset_create(const gnnmg_graph* graph, const char* features,
+                                  const char* labels, gnnmg_task task, int64_t num_classes,
+                                  gnnmg_dataset** dataset);
 
-/** Makes a data set of many graphs side by side in one graph, without a split.
+/** gnnmg_dataset_create() with many graphs side by side in one graph.
  * @param graph with one node type and one edge type
  * @param graph_ptr first node of each graph, [num_graphs + 1], from 0 to the number of nodes; a
  *   graph may have no nodes
- * @param features name of the feature tensor on nodes; NULL: none
+ * @param features name of the feature tensor; NULL: none
  * @param labels one row per graph, [num_graphs] or [num_graphs, T]; NULL: none
- * @param task as for gnnmg_dataset_create()
- * @param num_classes as for gnnmg_dataset_create()
+ * @param task as there
+ * @param num_classes as there
  * @return as gnnmg_dataset_create(); ::GNNMG_ERR_RANGE also naming an edge between two graphs */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_create_graphs(
-    const gnnmg_graph* graph, const int64_t* graph_ptr, int64_t num_graphs, const char* features,
-    const gnnmg_tensor* labels, gnnmg_task task, int64_t num_classes, gnnmg_dataset** dataset);
+GNNMG_STATUS gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t* graph_ptr,
+                                         int64_t num_graphs, const char* features,
+                                         const gnnmg_tensor* labels, gnnmg_task task,
+                                         int64_t num_classes, gnnmg_dataset** dataset);
 
 /** Frees the handle. */
 GNNMG_API void gnnmg_dataset_free(gnnmg_dataset* dataset);
 
-/** Writes the data set as a folder of `.npy` files and `metadata.json`, with all splits. The folder
- * opens with the first one chosen. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_save(const gnnmg_dataset* dataset,
-                                                         const char* path, int64_t timeout_ms);
+/** Writes a folder of `.npy` files and `metadata.json`, with all splits; it opens with the first.
+ */
+GNNMG_STATUS gnnmg_dataset_save(const gnnmg_dataset* dataset, const char* path, int64_t timeout_ms);
 
-/** Writes the data set as a folder of parts: for each part the rows of its nodes as `.npy` files,
- * and for each node its part. Nodes keep their ids.
+/** Writes a folder of parts: for each part the rows of its nodes as `.npy` files, and for each node
+ * its part. Nodes keep their ids.
  *
- * A call with the same arguments continues after an interruption, with the same result. The log
- * reports each step. ::GNNMG_PARTS_METHOD_CLUSTER and ::GNNMG_PARTS_METHOD_METIS keep every part
- * within the slack of nodes, edges, and training ids of the chosen split, plus one row.
+ * A call with the same arguments continues after an interruption, with the same result.
+ * ::GNNMG_PARTS_METHOD_CLUSTER and ::GNNMG_PARTS_METHOD_METIS keep every part within the slack of
+ * nodes, edges, and training ids of the chosen split, plus one row.
  * @param dataset with one node type and one edge type
- * @param folder a new folder, or one that an earlier call began or completed
+ * @param folder new, or begun or completed by an earlier call
  * @param given part of each node, in place of the method; NULL: none
- * @param settings "parts"
  * @return ::GNNMG_ERR_MISMATCH if the folder was begun with other arguments or data;
  *   ::GNNMG_ERR_BUSY while another call writes it; ::GNNMG_ERR_DEPENDENCY without METIS;
  *   ::GNNMG_ERR_UNSUPPORTED for several types, or many graphs */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_save_parts(
-    const gnnmg_dataset* dataset, const char* folder, const int32_t* given, int64_t num_given,
-    const gnnmg_parts_config* config, const char* settings, int64_t timeout_ms);
+GNNMG_STATUS gnnmg_dataset_save_parts(const gnnmg_dataset* dataset, const char* folder,
+                                      const int32_t* given, int64_t num_given,
+                                      const gnnmg_parts_config* config, const char* settings,
+                                      int64_t timeout_ms);
 
 /** Facts about all parts. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_parts_info(const gnnmg_dataset* dataset,
-                                                                   gnnmg_parts_info* info);
+GNNMG_STATUS gnnmg_dataset_get_parts_info(const gnnmg_dataset* dataset, gnnmg_parts_info* info);
 
 /** Facts about one part, and the expected effect of a cache of rows of other parts.
  * @param part its number
  * @param cache_rows rows in the cache: those read most often
- * @return ::GNNMG_END after the last part */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_part_info(const gnnmg_dataset* dataset,
-                                                                  int32_t part, int64_t cache_rows,
-                                                                  gnnmg_part_info* info);
+ * @return ::GNNMG_END after the last */
+GNNMG_STATUS gnnmg_dataset_get_part_info(const gnnmg_dataset* dataset, int32_t part,
+                                         int64_t cache_rows, gnnmg_part_info* info);
 
 /** Part of each node: i32 [num_nodes]. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_book(const gnnmg_dataset* dataset,
-                                                                gnnmg_tensor** book);
+GNNMG_STATUS gnnmg_dataset_export_book(const gnnmg_dataset* dataset, gnnmg_tensor** book);
 
 /** Facts about a data set. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_info(const gnnmg_dataset* dataset,
-                                                             gnnmg_dataset_info* info);
+GNNMG_STATUS gnnmg_dataset_get_info(const gnnmg_dataset* dataset, gnnmg_dataset_info* info);
 
-/** Names of a data set and of its node tensors.
- * @param name of the data set
- * @param features of the feature tensor; empty: none
- * @param labels of the label tensor; empty: none */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_names(const gnnmg_dataset* dataset,
-                                                              const char** name,
-                                                              const char** features,
-                                                              const char** labels);
+/** Names of a data set, its feature and its label tensor; empty: none.
+ * @param features the feature tensor
+ * @param labels the label tensor */
+GNNMG_STATUS gnnmg_dataset_get_names(const gnnmg_dataset* dataset, const char** name,
+                                     const char** features, const char** labels);
 
-/** Graph of a data set; many graphs are side by side in one.
+/** Graph of a data set.
  * @param index 0 */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_graph(const gnnmg_dataset* dataset,
-                                                              int64_t index, gnnmg_graph** graph);
+GNNMG_STATUS gnnmg_dataset_get_graph(const gnnmg_dataset* dataset, int64_t index,
+                                     gnnmg_graph** graph);
 
 /** Lists the splits of a data set.
  * @param position from 0, until ::GNNMG_END */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_split_info(const gnnmg_dataset* dataset,
-                                                                   int64_t position,
-                                                                   const char** name,
-                                                                   gnnmg_split_info* info);
+GNNMG_STATUS gnnmg_dataset_get_split_info(const gnnmg_dataset* dataset, int64_t position,
+                                          const char** name, gnnmg_split_info* info);
 
-/** Makes a data set of the same data with another split chosen. Both share graph, features and
- * labels; splits and weights that one gets later do not change the other.
+/** Makes a data set of the same data with another split chosen. Splits and weights that one gets
+ * later do not change the other.
  * @param name of the split; NULL: that of the first
  * @param index among the splits of that name */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_select_split(const gnnmg_dataset* dataset,
-                                                                 const char* name, int32_t index,
-                                                                 gnnmg_dataset** selected);
+GNNMG_STATUS gnnmg_dataset_select_split(const gnnmg_dataset* dataset, const char* name,
+                                        int32_t index, gnnmg_dataset** selected);
 
 /** Adds a split and chooses it. Its index is the number of splits that had its name.
  * @param name of the split
- * @param train ids in any order, each in at most one list
- * @param validation as `train`
- * @param test as `train`
+ * @param train ids in any order, each in at most one of the lists
+ * @param validation ids
+ * @param test ids
  * @return ::GNNMG_ERR_FORMAT for an id in two places */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_split(
-    gnnmg_dataset* dataset, const char* name, const int64_t* train, int64_t num_train,
-    const int64_t* validation, int64_t num_validation, const int64_t* test, int64_t num_test);
+GNNMG_STATUS gnnmg_dataset_add_split(gnnmg_dataset* dataset, const char* name, const int64_t* train,
+                                     int64_t num_train, const int64_t* validation,
+                                     int64_t num_validation, const int64_t* test, int64_t num_test);
 
 /** Draws a split of the labeled nodes, adds it and chooses it.
- * @param settings "split" */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_random_split(gnnmg_dataset* dataset,
-                                                                     const char* name,
-                                                                     const char* settings);
+ * @param settings of "split" */
+GNNMG_STATUS gnnmg_dataset_add_random_split(gnnmg_dataset* dataset, const char* name,
+                                            const char* settings);
 
 /** Divides the labeled nodes or graphs into folds, with classes spread evenly, and adds a split for
  * each: split k holds out fold k. Chooses the first.
  * @param name of the splits, not in use
- * @param settings "folds" */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_folds(gnnmg_dataset* dataset,
-                                                              const char* name,
-                                                              const char* settings);
+ * @param settings of "folds" */
+GNNMG_STATUS gnnmg_dataset_add_folds(gnnmg_dataset* dataset, const char* name,
+                                     const char* settings);
 
 /** Labels: classes i64 [n], -1 for none, or f32 [n, T], NaN for none. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_labels(const gnnmg_dataset* dataset,
-                                                                  gnnmg_tensor** labels);
+GNNMG_STATUS gnnmg_dataset_export_labels(const gnnmg_dataset* dataset, gnnmg_tensor** labels);
 
 /** First node of each graph: i64 [graphs + 1].
  * @return ::GNNMG_ERR_NOT_FOUND if the data set is one graph */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_graph_ptr(const gnnmg_dataset* dataset,
-                                                                     gnnmg_tensor** graph_ptr);
+GNNMG_STATUS gnnmg_dataset_export_graph_ptr(const gnnmg_dataset* dataset, gnnmg_tensor** graph_ptr);
 
 /** Ids of one part of the chosen split, ascending: i64 [n]. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_split(const gnnmg_dataset* dataset,
-                                                                 gnnmg_part part,
-                                                                 gnnmg_tensor** ids);
+GNNMG_STATUS gnnmg_dataset_export_split(const gnnmg_dataset* dataset, gnnmg_part part,
+                                        gnnmg_tensor** ids);
 
-/** Sets the weight of each class in a loss.
+/** Sets the weight of each class in a loss, for objects made later.
  *
  * A loss is the sum of weight times loss over the seeds, divided by the sum of the weights, exactly
  * over all mini-batches and ranks of a step. The weight of a seed is that of its class times its
- * own. Other metrics count every node once. Objects made from now on use the weights;
- * gnnmg_dataset_save() stores them.
+ * own. Other metrics count every node once. gnnmg_dataset_save() stores the weights.
  * @param weights one per class or target, 0 or 1e-12 to 1e12, not all 0; NULL: remove */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_class_weights(gnnmg_dataset* dataset,
-                                                                      const double* weights,
-                                                                      int64_t num_weights);
+GNNMG_STATUS gnnmg_dataset_set_class_weights(gnnmg_dataset* dataset, const double* weights,
+                                             int64_t num_weights);
 
-/** Sets class weights that give every class the same total weight in the training part: labeled
- * training nodes / (classes x training nodes of the class).
+/** Gives every class the same total weight in the training part: labeled training nodes / (classes
+ * x training nodes of the class).
  * @return ::GNNMG_ERR_INVALID_ARGUMENT naming a class without a training node */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_balance_classes(gnnmg_dataset* dataset);
+GNNMG_STATUS gnnmg_dataset_balance_classes(gnnmg_dataset* dataset);
 
 /** Sets the weight of each node in a loss; see gnnmg_dataset_set_class_weights().
  * @param weights f32 or f64 [num_nodes], 0 or 1e-12 to 1e12, not all 0, copied; NULL: remove */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_sample_weights(gnnmg_dataset* dataset,
-                                                                       const gnnmg_tensor* weights);
+GNNMG_STATUS gnnmg_dataset_set_sample_weights(gnnmg_dataset* dataset, const gnnmg_tensor* weights);
 
 /** Class weights: f64 [classes or targets]. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status
-gnnmg_dataset_export_class_weights(const gnnmg_dataset* dataset, gnnmg_tensor** weights);
+GNNMG_STATUS gnnmg_dataset_export_class_weights(const gnnmg_dataset* dataset,
+                                                gnnmg_tensor** weights);
 
 /** Sample weights: f64 [num_nodes]. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status
-gnnmg_dataset_export_sample_weights(const gnnmg_dataset* dataset, gnnmg_tensor** weights);
+GNNMG_STATUS gnnmg_dataset_export_sample_weights(const gnnmg_dataset* dataset,
+                                                 gnnmg_tensor** weights);
 
 /* ============================================================================================= */
 /** @defgroup sampler Sampler
- * A sampler draws the neighborhoods of seeds. Draws depend only on (seed, epoch, mini-batch,
- * hop, node): a mini-batch is the same for any number of threads and ranks. */
+ * A sampler draws the neighborhoods of seeds. Draws depend only on seed, epoch, mini-batch, hop and
+ * node: a mini-batch is the same for any number of threads and ranks. */
 
 /** Draws neighborhoods. */
 typedef struct gnnmg_sampler gnnmg_sampler;
@@ -1048,14 +933,12 @@ typedef struct gnnmg_batch gnnmg_batch;
 
 /** Method that draws the neighbors of a node. */
 typedef int32_t gnnmg_draw;
-
-/** Values of ::gnnmg_draw. */
 enum {
   GNNMG_DRAW_UNIFORM = 0,   /**< Each node draws by itself, exactly the fan-out. */
   GNNMG_DRAW_LABOR = 1,     /**< LABOR-0 (Balin 2023): a neighbor has one random number
                                  for all nodes of a hop and is kept if it is below
-                                 fan-out / degree. The fan-out is a mean, and a
-                                 mini-batch has fewer distinct nodes. */
+                                 fan-out / degree, so the fan-out is a mean. Fewer
+                                 distinct nodes. */
   GNNMG_DRAW_LABOR_ONCE = 2 /**< LABOR with one random number for all hops: fewer
                                  nodes still, but dependent hops. */
 };
@@ -1080,69 +963,60 @@ typedef struct gnnmg_layer_info {
   uint64_t key;   /**< The built-in sampler's random key of this hop. */
 } gnnmg_layer_info;
 
-/** Custom sampler: adds edges into the given targets to the sink. Layers are requested from the
- * seeds outward.
+/** Adds edges into the given targets to the sink. Layers are requested from the seeds outward.
  * @param targets all nodes found so far, each once
  * @return 0, or anything else to stop */
 typedef int32_t (*gnnmg_layer_fn)(const gnnmg_layer_info* layer, const int64_t* targets,
                                   int64_t num_targets, gnnmg_sink* sink, void* user_data);
 
-/** Makes a neighbor sampler. The graph can no longer change. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create(const gnnmg_graph* graph,
-                                                           const gnnmg_sampler_config* config,
-                                                           const char* settings,
-                                                           gnnmg_sampler** sampler);
+/** Makes a neighbor sampler. */
+GNNMG_STATUS gnnmg_sampler_create(const gnnmg_graph* graph, const gnnmg_sampler_config* config,
+                                  const char* settings, gnnmg_sampler** sampler);
 
-/** Makes a sampler from a callback. The library numbers the nodes of its edges and builds
- * the blocks.
- * @param graph a graph with one node type and one edge type
- * @param config only `num_fanouts`, the number of layers, is used
- * @param settings only `edge_ids` and `transpose` are used
+/** Makes a sampler from a callback. The library numbers the nodes of its edges and builds the
+ * blocks.
+ * @param graph with one node type and one edge type
+ * @param config only `num_fanouts`, the number of layers
+ * @param settings only `edge_ids` and `transpose`
  * @param function called once per layer of each mini-batch, concurrently if several host threads
  *   wait or are lent */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create_custom(
-    const gnnmg_graph* graph, const gnnmg_sampler_config* config, const char* settings,
-    gnnmg_layer_fn function, void* user_data, gnnmg_release_fn release, gnnmg_sampler** sampler);
+GNNMG_STATUS gnnmg_sampler_create_custom(const gnnmg_graph* graph,
+                                         const gnnmg_sampler_config* config, const char* settings,
+                                         gnnmg_layer_fn function, void* user_data,
+                                         gnnmg_release_fn release, gnnmg_sampler** sampler);
 
-/** Makes a sampler whose seeds are graphs of a data set of many graphs. A mini-batch has all nodes
- * and edges of its graphs; all layers share one block.
+/** Makes a sampler of whole graphs, for a data set of many. All layers share one block.
  * @param config as for gnnmg_sampler_create_custom()
  * @param settings as for gnnmg_sampler_create_custom() */
-GNNMG_API GNNMG_MUST_USE gnnmg_status
-gnnmg_sampler_create_graphs(const gnnmg_dataset* dataset, const gnnmg_sampler_config* config,
-                            const char* settings, gnnmg_sampler** sampler);
+GNNMG_STATUS gnnmg_sampler_create_graphs(const gnnmg_dataset* dataset,
+                                         const gnnmg_sampler_config* config, const char* settings,
+                                         gnnmg_sampler** sampler);
 
 /** Frees the handle. */
 GNNMG_API void gnnmg_sampler_free(gnnmg_sampler* sampler);
 
 /** Number of layers of a sample. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_num_layers(const gnnmg_sampler* sampler,
-                                                               int32_t* count);
+GNNMG_STATUS gnnmg_sampler_num_layers(const gnnmg_sampler* sampler, int32_t* count);
 
-/** Samples the neighborhoods of seeds, on the calling thread. `seed`, `epoch` and `number`
- * determine the draws.
+/** Samples the neighborhoods of seeds, on the calling thread.
  * @param dataset source of features and labels, on the sampler's graph; NULL: none
  * @param seeds node ids; a repeated seed gets its own row with equal draws
  * @param times NULL: for temporal sampling, which this version does not have
- * @param seed any number
+ * @param seed determines the draws, with the next two
  * @param epoch any number
- * @param number of the mini-batch
+ * @param number any number
  * @return ::GNNMG_ERR_CALLBACK */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_sample(const gnnmg_sampler* sampler,
-                                                           const gnnmg_dataset* dataset,
-                                                           const int64_t* seeds, int64_t num_seeds,
-                                                           const int64_t* times, uint64_t seed,
-                                                           uint64_t epoch, uint64_t number,
-                                                           gnnmg_batch** batch, int64_t timeout_ms);
+GNNMG_STATUS gnnmg_sampler_sample(const gnnmg_sampler* sampler, const gnnmg_dataset* dataset,
+                                  const int64_t* seeds, int64_t num_seeds, const int64_t* times,
+                                  uint64_t seed, uint64_t epoch, uint64_t number,
+                                  gnnmg_batch** batch, int64_t timeout_ms);
 
-/** Adds edges to the sample of the current callback. They are checked after it returns: a wrong id
- * ends the work with ::GNNMG_ERR_CALLBACK, naming layer, edge and node.
+/** Adds edges to the sample of the current callback. A wrong id ends the work after it with
+ * ::GNNMG_ERR_CALLBACK, naming layer, edge and node.
  * @param targets among the callback's targets, in any order
  * @param edge_ids needed with the sampler's setting `edge_ids`, else ignored */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sink_add_edges(gnnmg_sink* sink, const int64_t* sources,
-                                                           const int64_t* targets,
-                                                           const int64_t* edge_ids,
-                                                           int64_t num_edges);
+GNNMG_STATUS gnnmg_sink_add_edges(gnnmg_sink* sink, const int64_t* sources, const int64_t* targets,
+                                  const int64_t* edge_ids, int64_t num_edges);
 
 /** Draws incoming neighbors of each target into a sink, as the built-in sampler does with this key.
  * @param targets node ids
@@ -1150,30 +1024,29 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sink_add_edges(gnnmg_sink* sink, con
  * @param replace 1: with replacement
  * @param key of the callback's ::gnnmg_layer_info, or any number
  * @threading (b) for the graph, (c) for the sink */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_sample_neighbors(
-    const gnnmg_graph* graph, int32_t edge_type, const int64_t* targets, int64_t num_targets,
-    int64_t fanout, int32_t replace, uint64_t key, gnnmg_sink* sink);
+GNNMG_STATUS gnnmg_graph_sample_neighbors(const gnnmg_graph* graph, int32_t edge_type,
+                                          const int64_t* targets, int64_t num_targets,
+                                          int64_t fanout, int32_t replace, uint64_t key,
+                                          gnnmg_sink* sink);
 
 /* ============================================================================================= */
 /** @defgroup loader Loader
  * A loader makes the mini-batches of an epoch by a plan that all ranks compute alike. Of the
- * `batches_per_step` mini-batches of a step, rank r gets numbers r, r + world_size, ..., at
- * least one, which may be empty. */
+ * `batches_per_step` mini-batches of a step, rank r gets numbers r, r + world_size, ..., at least
+ * one, which may be empty. */
 
 /** Mini-batches of an epoch, prefetched by the loader's threads. */
 typedef struct gnnmg_loader gnnmg_loader;
 
 /** Division of an epoch's ids among ranks. */
 typedef int32_t gnnmg_plan;
-
-/** Values of ::gnnmg_plan. */
 enum {
   GNNMG_PLAN_GLOBAL = 0,              /**< One permutation; every id exactly once. */
   GNNMG_PLAN_DISTRIBUTED_SAMPLER = 1, /**< PyTorch's DistributedSampler, for comparison. */
   GNNMG_PLAN_CONTIGUOUS = 2,          /**< Slices as in DGL, for comparison. */
-  GNNMG_PLAN_PARTS = 3 /**< Data sets in parts: a mini-batch has ids of one part, every
-                            id once. Mini-batches are the same for any number of ranks
-                            and processes. Set `batches_per_step` to the number of parts. */
+  GNNMG_PLAN_PARTS = 3 /**< Data sets in parts: a mini-batch has ids of one part, every id once,
+                            for any number of ranks and processes. Set `batches_per_step`
+                            to the number of parts. */
 };
 
 /** Settings of a loader. */
@@ -1206,40 +1079,36 @@ typedef struct gnnmg_loader_info {
 
 /** Makes a loader for one part of the chosen split.
  * @param sampler a sampler on the data set's graph */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_create(const gnnmg_dataset* dataset,
-                                                          const gnnmg_sampler* sampler,
-                                                          const gnnmg_loader_config* config,
-                                                          const char* settings,
-                                                          gnnmg_loader** loader);
+GNNMG_STATUS gnnmg_loader_create(const gnnmg_dataset* dataset, const gnnmg_sampler* sampler,
+                                 const gnnmg_loader_config* config, const char* settings,
+                                 gnnmg_loader** loader);
 
 /** Makes a loader for given seeds.
  * @param dataset as for gnnmg_sampler_sample(), or NULL
  * @param seeds node ids, copied
  * @param times NULL
- * @param config `part` is ignored */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_create_from_seeds(
-    const gnnmg_dataset* dataset, const gnnmg_sampler* sampler, int32_t node_type,
-    const int64_t* seeds, int64_t num_seeds, const int64_t* times,
-    const gnnmg_loader_config* config, const char* settings, gnnmg_loader** loader);
+ * @param config without `part` */
+GNNMG_STATUS gnnmg_loader_create_from_seeds(const gnnmg_dataset* dataset,
+                                            const gnnmg_sampler* sampler, int32_t node_type,
+                                            const int64_t* seeds, int64_t num_seeds,
+                                            const int64_t* times, const gnnmg_loader_config* config,
+                                            const char* settings, gnnmg_loader** loader);
 
 /** Frees the handle. Mini-batches stay valid. */
 GNNMG_API void gnnmg_loader_free(gnnmg_loader* loader);
 
-/** Facts about the epoch of the next mini-batch. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_get_info(const gnnmg_loader* loader,
-                                                            gnnmg_loader_info* info);
+/** Facts about the next mini-batch's epoch. */
+GNNMG_STATUS gnnmg_loader_get_info(const gnnmg_loader* loader, gnnmg_loader_info* info);
 
 /** Moves to a step of an epoch, also after an error or gnnmg_loader_cancel().
  * @param epoch from 0
  * @param step from 0 */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_start(gnnmg_loader* loader, int64_t epoch,
-                                                         int64_t step);
+GNNMG_STATUS gnnmg_loader_start(gnnmg_loader* loader, int64_t epoch, int64_t step);
 
-/** Next mini-batch of this rank. The first call begins epoch 0, a call after ::GNNMG_END the next
- * epoch. An error repeats until gnnmg_loader_start().
+/** Next mini-batch of this rank, from epoch 0 on; after ::GNNMG_END of the next epoch. An error
+ * repeats until gnnmg_loader_start().
  * @return ::GNNMG_END; ::GNNMG_ERR_CALLBACK */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_next(gnnmg_loader* loader, gnnmg_batch** batch,
-                                                        int64_t timeout_ms);
+GNNMG_STATUS gnnmg_loader_next(gnnmg_loader* loader, gnnmg_batch** batch, int64_t timeout_ms);
 
 /** Stops the threads; gnnmg_loader_next() gives ::GNNMG_ERR_CANCELLED
  * until gnnmg_loader_start(). */
@@ -1247,10 +1116,9 @@ GNNMG_API void gnnmg_loader_cancel(gnnmg_loader* loader);
 
 /* ============================================================================================= */
 /** @defgroup batch Batch
- * A mini-batch has a list of nodes that begins with the seeds (for graphs, the nodes of one
- * graph after another), their features, the labels of the seeds, and a block of edges per layer.
- * Exported tensors are read-only, share its memory, and may outlive its handle; with a loader
- * for a GPU they are on the GPU. A part that the mini-batch lacks is ::GNNMG_ERR_NOT_FOUND. */
+ * A mini-batch has a list of nodes that begins with the seeds (for graphs, the nodes of one graph
+ * after another), their features, the labels of the seeds, and a block of edges per layer. Exported
+ * tensors are read-only, and on the GPU of its loader. A missing part is ::GNNMG_ERR_NOT_FOUND. */
 
 /** Facts about a mini-batch. */
 typedef struct gnnmg_batch_info {
@@ -1287,94 +1155,85 @@ typedef struct gnnmg_block_info {
 GNNMG_API void gnnmg_batch_free(gnnmg_batch* batch);
 
 /** Facts about a mini-batch. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_get_info(const gnnmg_batch* batch,
-                                                           gnnmg_batch_info* info);
+GNNMG_STATUS gnnmg_batch_get_info(const gnnmg_batch* batch, gnnmg_batch_info* info);
 
 /** Sizes of one block.
  * @param layer from 0 */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_get_block_info(const gnnmg_batch* batch,
-                                                                 int32_t layer, int32_t edge_type,
-                                                                 gnnmg_block_info* info);
+GNNMG_STATUS gnnmg_batch_get_block_info(const gnnmg_batch* batch, int32_t layer, int32_t edge_type,
+                                        gnnmg_block_info* info);
 
 /** Seeds: i64 [num_seeds]. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_seeds(const gnnmg_batch* batch,
-                                                               gnnmg_tensor** seeds);
+GNNMG_STATUS gnnmg_batch_export_seeds(const gnnmg_batch* batch, gnnmg_tensor** seeds);
 
 /** First node of each seed, if seeds are graphs: i64 [num_seeds + 1]. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_graph_ptr(const gnnmg_batch* batch,
-                                                                   gnnmg_tensor** graph_ptr);
+GNNMG_STATUS gnnmg_batch_export_graph_ptr(const gnnmg_batch* batch, gnnmg_tensor** graph_ptr);
 
 /** Nodes: the seeds, then the nodes of each hop in order of first appearance: i64 [num_nodes]. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_node_ids(const gnnmg_batch* batch,
-                                                                  int32_t node_type,
-                                                                  gnnmg_tensor** node_ids);
+GNNMG_STATUS gnnmg_batch_export_node_ids(const gnnmg_batch* batch, int32_t node_type,
+                                         gnnmg_tensor** node_ids);
 
 /** Dense features of the nodes: [num_nodes, feature_dim] in the data set's type.
  * @return ::GNNMG_ERR_UNSUPPORTED if they are sparse */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_features(const gnnmg_batch* batch,
-                                                                  int32_t node_type,
-                                                                  gnnmg_tensor** features);
+GNNMG_STATUS gnnmg_batch_export_features(const gnnmg_batch* batch, int32_t node_type,
+                                         gnnmg_tensor** features);
 
 /** Sparse features of the nodes: `indptr` i64, `indices` i32, `values` f32.
  * @return ::GNNMG_ERR_UNSUPPORTED if they are dense */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_sparse_features(const gnnmg_batch* batch,
-                                                                         int32_t node_type,
-                                                                         gnnmg_tensor** indptr,
-                                                                         gnnmg_tensor** indices,
-                                                                         gnnmg_tensor** values);
+GNNMG_STATUS gnnmg_batch_export_sparse_features(const gnnmg_batch* batch, int32_t node_type,
+                                                gnnmg_tensor** indptr, gnnmg_tensor** indices,
+                                                gnnmg_tensor** values);
 
 /** Labels of the seeds: classes i64 [num_seeds], or f32 [num_seeds, T]. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_labels(const gnnmg_batch* batch,
-                                                                gnnmg_tensor** labels);
+GNNMG_STATUS gnnmg_batch_export_labels(const gnnmg_batch* batch, gnnmg_tensor** labels);
 
 /** Weight of each label in a loss, f64 in the shape of the labels: that of the class times that
  * of the node; 1 if none are set, 0 without a label. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_weights(const gnnmg_batch* batch,
-                                                                 gnnmg_tensor** weights);
+GNNMG_STATUS gnnmg_batch_export_weights(const gnnmg_batch* batch, gnnmg_tensor** weights);
 
 /** Edges of one layer, rows being targets, as positions in the list of nodes.
  * @param layer from 0
  * @param indptr i32
  * @param indices sources, i32
  * @param edge_ids i64 [num_edges]; NULL if the sampler stores none. May be NULL */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_block(const gnnmg_batch* batch,
-                                                               int32_t layer, int32_t edge_type,
-                                                               gnnmg_tensor** indptr,
-                                                               gnnmg_tensor** indices,
-                                                               gnnmg_tensor** edge_ids);
+GNNMG_STATUS gnnmg_batch_export_block(const gnnmg_batch* batch, int32_t layer, int32_t edge_type,
+                                      gnnmg_tensor** indptr, gnnmg_tensor** indices,
+                                      gnnmg_tensor** edge_ids);
 
 /* ============================================================================================= */
 /** @defgroup metrics Metrics
- * Results of gnnmg_trainer_evaluate() and gnnmg_model_evaluate(). */
+ * Results of gnnmg_trainer_evaluate(), gnnmg_model_evaluate() and validations, exact for any number
+ * of ranks. Both functions also give a confusion matrix: labeled rows by class and by predicted
+ * class, i64 [classes, classes], of at most 10 000 classes, or for binary targets i64 [targets, 2,
+ * 2]. gnnmg_util.h has precision, recall and F1 of a class in it. */
 
-/** Exact results of an evaluation. The task determines which fields are valid. */
+/** Results of an evaluation. The task determines which fields are valid; others, and all without
+ * labels, are NaN, counts 0. */
 typedef struct gnnmg_metrics {
   uint32_t struct_size;
   gnnmg_task task;          /**< Task of the data set. */
   int64_t count;            /**< Labeled rows, or labeled targets. */
-  int64_t correct;          /**< Correct predictions among `count`; 0 for regression. */
+  int64_t correct;          /**< Correct predictions among `count`. */
   double loss;              /**< Mean loss. */
-  double accuracy;          /**< correct / count; 0 for regression, NaN without labels. */
-  double f1_micro;          /**< F1 over all decisions; NaN without labels. */
-  double f1_macro;          /**< Mean F1 of the classes; NaN without labels. */
-  double roc_auc;           /**< Binary tasks: mean over targets; NaN if a class is missing. */
+  double accuracy;          /**< correct / count; 0 for regression. */
+  double f1_micro;          /**< F1 over all decisions; 0 for regression. */
+  double f1_macro;          /**< Mean F1 of the classes that occur; 0 for regression. */
+  double roc_auc;           /**< Binary tasks: mean over targets with both labels. */
   double average_precision; /**< Binary tasks: mean over targets. */
   double rmse;              /**< Regression: root of the mean squared error. */
   double mae;               /**< Regression: mean absolute error. */
+  double top_k_accuracy;    /**< Classes: share of rows whose class is among the `top_k` with
+                                 the largest results; of equal ones the first count. */
 } gnnmg_metrics;
 
 /* ============================================================================================= */
 /** @defgroup model Model
- * A model has layers, parameters with PyG's keys, and one flat array each of all parameters and
- * all gradients. */
+ * A model has layers, and parameters with the keys of PyG or DGL. */
 
 /** A model. */
 typedef struct gnnmg_model gnnmg_model;
 
 /** Architecture of a model. */
 typedef int32_t gnnmg_architecture;
-
-/** Values of ::gnnmg_architecture. */
 enum {
   GNNMG_ARCHITECTURE_SAGE = 0,  /**< GraphSAGE (Hamilton 2017). */
   GNNMG_ARCHITECTURE_GCN = 1,   /**< Graph convolutional network (Kipf 2017). */
@@ -1387,15 +1246,13 @@ enum {
   GNNMG_ARCHITECTURE_PNA = 8,         /**< Principal neighborhood aggregation (Corso 2020). */
   GNNMG_ARCHITECTURE_GRAPHCONV = 9,   /**< A linear map for neighbors and one
                                            for the node (Morris 2019). */
-  GNNMG_ARCHITECTURE_LAYERS = 10,     /**< Custom layers: gnnmg_model_add_conv() and others. */
+  GNNMG_ARCHITECTURE_LAYERS = 10,     /**< Layers of gnnmg_model_add_conv() and others. */
   GNNMG_ARCHITECTURE_EDGE = 11        /**< EdgeConv: a network over both ends of each edge (Wang
                                            2019); in DGL only with the maximum. */
 };
 
 /** Framework of layer definitions and tensor keys. */
 typedef int32_t gnnmg_framework;
-
-/** Values of ::gnnmg_framework. */
 enum {
   GNNMG_FRAMEWORK_PYG = 0, /**< PyTorch Geometric: keys "convs.0.lin_l.weight", ... */
   GNNMG_FRAMEWORK_DGL = 1  /**< DGL: keys "layers.0.fc_neigh.weight", ...; no
@@ -1405,8 +1262,6 @@ enum {
 
 /** Aggregation of a node's neighbors. */
 typedef int32_t gnnmg_aggregation;
-
-/** Values of ::gnnmg_aggregation. */
 enum {
   GNNMG_AGGREGATION_DEFAULT = 0, /**< Sum for GIN, GINE, GraphConv, DGL's R-GCN; max for
                                       EdgeConv; mean for GraphSAGE, PyG's R-GCN. */
@@ -1414,16 +1269,13 @@ enum {
   GNNMG_AGGREGATION_MAX = 2,     /**< Maximum of each column; not in DGL's GraphSAGE. */
   GNNMG_AGGREGATION_SUM = 3,     /**< Sum; not in DGL's GraphSAGE. */
   GNNMG_AGGREGATION_POOL = 4,    /**< DGL: maximum after a linear layer and ReLU. */
-  GNNMG_AGGREGATION_LSTM = 5,    /**< GraphSAGE: a recurrent network over the
-                                      neighbors in edge order, in PyG continued with
-                                      zeros up to the largest in-degree. */
+  GNNMG_AGGREGATION_LSTM = 5,    /**< GraphSAGE: a recurrent network over the neighbors in edge
+                                      order, in PyG with zeros up to the largest in-degree. */
   GNNMG_AGGREGATION_GCN = 6      /**< DGL: mean of the neighbors and the node itself. */
 };
 
 /** Activation function between layers. */
 typedef int32_t gnnmg_activation;
-
-/** Values of ::gnnmg_activation. */
 enum {
   GNNMG_ACTIVATION_RELU = 0,       /**< max(x, 0) */
   GNNMG_ACTIVATION_NONE = 1,       /**< x */
@@ -1437,11 +1289,9 @@ enum {
 };
 
 /** Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph here is each
- * graph of a batch of graphs. In other batches, and inside layers, it is all rows at hand: the
- * mini-batch in training, all nodes in results for all nodes. */
+ * graph of a batch of graphs; otherwise, and inside layers, all rows at hand: the mini-batch in
+ * training, all nodes in results for all nodes. */
 typedef int32_t gnnmg_norm;
-
-/** Values of ::gnnmg_norm. */
 enum {
   GNNMG_NORM_NONE = 0,  /**< None. */
   GNNMG_NORM_BATCH = 1, /**< Each column over the mini-batch. Training needs at least two rows. */
@@ -1456,11 +1306,8 @@ enum {
                                    scaled to the length `norm_scale`. */
 };
 
-/** Combination of a graph's rows into one row, before a final linear layer. A graph without
- * nodes gives 0. */
+/** Combination of a graph's rows into one, before a final linear layer; 0 without nodes. */
 typedef int32_t gnnmg_readout;
-
-/** Values of ::gnnmg_readout. */
 enum {
   GNNMG_READOUT_NONE = 0,      /**< One row per seed. */
   GNNMG_READOUT_SUM = 1,       /**< Sum. */
@@ -1473,7 +1320,7 @@ enum {
                                     concatenated, zeros for missing ones (Zhang 2018). */
 };
 
-/** Settings of a model. Those that name architectures, a norm or a readout apply only to these. */
+/** Settings of a model. */
 typedef struct gnnmg_model_config {
   uint32_t struct_size;
   gnnmg_architecture architecture; /**< Kind of model. */
@@ -1512,8 +1359,6 @@ typedef struct gnnmg_model_info {
 
 /** Loss function of a mini-batch. */
 typedef int32_t gnnmg_loss;
-
-/** Values of ::gnnmg_loss. */
 enum {
   GNNMG_LOSS_AUTO = 0,                 /**< The task's: one of the next three. */
   GNNMG_LOSS_CROSS_ENTROPY = 1,        /**< Classes. */
@@ -1527,220 +1372,187 @@ enum {
 
 /** Makes a model with initial weights.
  * @param dataset source of settings that the config leaves to it; may be NULL */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_create(const gnnmg_context* context,
-                                                         const gnnmg_dataset* dataset,
-                                                         const gnnmg_model_config* config,
-                                                         const char* settings, gnnmg_model** model);
+GNNMG_STATUS gnnmg_model_create(const gnnmg_context* context, const gnnmg_dataset* dataset,
+                                const gnnmg_model_config* config, const char* settings,
+                                gnnmg_model** model);
 
 /** Adds a convolution to a model of ::GNNMG_ARCHITECTURE_LAYERS, before its first use. A layer must
- * fit the one before it, else it is not added.
+ * fit the one before it.
  * @param name prefix of its keys, such as "conv1"; unique in the model
  * @param config of this layer: `output_dim` is the width of its rows, including concatenated heads;
  *   skip, jumping and readout do not apply; norms apply inside GIN, GINE and PyG's EdgeConv
  * @return ::GNNMG_ERR_BUSY after the first use */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_conv(gnnmg_model* model, const char* name,
-                                                           const gnnmg_model_config* config,
-                                                           const char* settings);
+GNNMG_STATUS gnnmg_model_add_conv(gnnmg_model* model, const char* name,
+                                  const gnnmg_model_config* config, const char* settings);
 
 /** Adds a linear layer, as gnnmg_model_add_conv().
- * @param output_dim columns of its rows
+ * @param output_dim width of its rows
  * @param bias 1: add a bias */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_linear(gnnmg_model* model, const char* name,
-                                                             int64_t output_dim, int32_t bias);
+GNNMG_STATUS gnnmg_model_add_linear(gnnmg_model* model, const char* name, int64_t output_dim,
+                                    int32_t bias);
 
 /** Adds a norm, as gnnmg_model_add_conv().
  * @param name NULL for a norm without parameters and statistics
  * @param norm not ::GNNMG_NORM_NONE
  * @param settings "norm" */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_norm(gnnmg_model* model, const char* name,
-                                                           gnnmg_norm norm, const char* settings);
+GNNMG_STATUS gnnmg_model_add_norm(gnnmg_model* model, const char* name, gnnmg_norm norm,
+                                  const char* settings);
 
 /** Adds an activation function, as gnnmg_model_add_conv().
  * @param name prefix of the key of ::GNNMG_ACTIVATION_PRELU's slope; else NULL */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_activation(gnnmg_model* model,
-                                                                 const char* name,
-                                                                 gnnmg_activation activation);
+GNNMG_STATUS gnnmg_model_add_activation(gnnmg_model* model, const char* name,
+                                        gnnmg_activation activation);
 
 /** Adds dropout, as gnnmg_model_add_conv().
  * @param rate share of entries that training sets to 0, in [0, 1) */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_dropout(gnnmg_model* model, double rate);
+GNNMG_STATUS gnnmg_model_add_dropout(gnnmg_model* model, double rate);
 
-/** Adds a readout, as gnnmg_model_add_conv(): the next layers have one row per graph. A model has
- * at most one, and no convolution after it.
+/** Adds a readout, as gnnmg_model_add_conv(): the next layers have one row per graph. At most one,
+ * and no convolution after it.
  * @param name NULL for a readout without parameters
  * @param readout not ::GNNMG_READOUT_NONE
  * @param size steps of ::GNNMG_READOUT_SET2SET, rows of ::GNNMG_READOUT_SORT; 0: 3 steps, 30
  *   rows */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_readout(gnnmg_model* model, const char* name,
-                                                              gnnmg_readout readout, int32_t size);
+GNNMG_STATUS gnnmg_model_add_readout(gnnmg_model* model, const char* name, gnnmg_readout readout,
+                                     int32_t size);
 
-/** Moves a model to a GPU or back to main memory. Tensors exported before keep their values. Move
- * it before optimizers and trainers are made or after they are freed; no layer can be added
- * afterwards. A trainer takes a model in main memory.
+/** Moves a model to a GPU or back to main memory. Tensors exported before keep their values; no
+ * layer can be added afterwards. A trainer takes a model in main memory.
  * @param index number of the GPU; 0 for the CPU
  * @param stream a CUDA stream of the caller; 0: one of the library
  * @return ::GNNMG_ERR_DEPENDENCY without a GPU, with the reason; ::GNNMG_ERR_BUSY while the model
  *   has an optimizer or a trainer; ::GNNMG_ERR_UNSUPPORTED for a GPU that is too old, or
  *   `stream` 2 */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_device(gnnmg_model* model,
-                                                             gnnmg_device_type device,
-                                                             int32_t index, uint64_t stream);
+GNNMG_STATUS gnnmg_model_set_device(gnnmg_model* model, gnnmg_device_type device, int32_t index,
+                                    uint64_t stream);
 
 /** Makes an independent model with equal weights on the same device. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_create_copy(const gnnmg_model* model,
-                                                              gnnmg_model** copy);
+GNNMG_STATUS gnnmg_model_create_copy(const gnnmg_model* model, gnnmg_model** copy);
 
 /** Frees the handle. */
 GNNMG_API void gnnmg_model_free(gnnmg_model* model);
 
 /** Facts about a model. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_get_info(const gnnmg_model* model,
-                                                           gnnmg_model_info* info);
+GNNMG_STATUS gnnmg_model_get_info(const gnnmg_model* model, gnnmg_model_info* info);
 
 /** Lists the keys of the tensors, parameters first: "convs.0.lin_l.weight".
- * @param trained 1: a parameter, also a frozen one; 0: a buffer, such as a running mean */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_tensor_key(const gnnmg_model* model,
-                                                             int64_t index, const char** key,
-                                                             int32_t* trained);
+ * @param trained 1: a parameter, even frozen; 0: a buffer, such as a running mean */
+GNNMG_STATUS gnnmg_model_tensor_key(const gnnmg_model* model, int64_t index, const char** key,
+                                    int32_t* trained);
 
-/** One parameter or buffer, sharing memory with the model: use it only while no call uses the
- * model. In the model's type; buffers may be i64. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_tensor(const gnnmg_model* model,
-                                                                const char* key,
-                                                                gnnmg_tensor** tensor);
+/** A parameter or buffer, in the model's type; buffers may be i64. Like the other exports of a
+ * model it shares memory with the model: use it only while no call uses that. */
+GNNMG_STATUS gnnmg_model_export_tensor(const gnnmg_model* model, const char* key,
+                                       gnnmg_tensor** tensor);
 
-/** Copies values into one parameter or buffer.
+/** Copies values into a parameter or buffer.
  * @param values of the same shape, in main memory or on a GPU */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_tensor(gnnmg_model* model, const char* key,
-                                                             const gnnmg_tensor* values);
+GNNMG_STATUS gnnmg_model_set_tensor(gnnmg_model* model, const char* key,
+                                    const gnnmg_tensor* values);
 
 /** Freezes parameters, or trains them again. A frozen parameter has no gradient and no optimizer
  * state, and nothing changes it; running statistics still move. Copies, snapshots and checkpoints
- * keep it, files of weights do not. Freeze before optimizers and trainers are made; tensors
- * exported before no longer share memory with the model.
+ * stay frozen, files of weights do not. Tensors exported before no longer share memory.
  * @param pattern a key in which `*` stands for any characters: "convs.0.*"
  * @param trainable 0: freeze; 1: train
  * @return ::GNNMG_ERR_BUSY while the model has an optimizer or a trainer */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_trainable(gnnmg_model* model,
-                                                                const char* pattern,
-                                                                int32_t trainable);
+GNNMG_STATUS gnnmg_model_set_trainable(gnnmg_model* model, const char* pattern, int32_t trainable);
 
-/** Gradient of one parameter, sharing memory with the model. Buffers and frozen parameters
- * have none. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_gradient(const gnnmg_model* model,
-                                                                  const char* key,
-                                                                  gnnmg_tensor** gradient);
+/** Gradient of a parameter that is not frozen. */
+GNNMG_STATUS gnnmg_model_export_gradient(const gnnmg_model* model, const char* key,
+                                         gnnmg_tensor** gradient);
 
-/** All parameters as one array [num_parameters], sharing memory with the model, frozen
- * ones last. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_parameters(const gnnmg_model* model,
-                                                                    gnnmg_tensor** parameters);
+/** All parameters as one array [num_parameters], frozen ones last. */
+GNNMG_STATUS gnnmg_model_export_parameters(const gnnmg_model* model, gnnmg_tensor** parameters);
 
-/** All gradients as one array for all-reduce, sharing memory with the model, without
- * frozen parameters. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_gradients(const gnnmg_model* model,
-                                                                   gnnmg_tensor** gradients);
+/** All gradients as one array for all-reduce, without frozen parameters. */
+GNNMG_STATUS gnnmg_model_export_gradients(const gnnmg_model* model, gnnmg_tensor** gradients);
 
 /** Result of the model for the seeds of a mini-batch.
  * @param batch a mini-batch with features and as many layers as the model, on its device
  * @param training 1: apply dropout and keep the pass for gnnmg_model_backward()
  * @param logits [num_seeds, output_dim], a copy on the same device; may be NULL
  * @return ::GNNMG_ERR_UNSUPPORTED for training on a sample without `transpose` */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_forward(gnnmg_model* model,
-                                                          const gnnmg_batch* batch,
-                                                          int32_t training, gnnmg_tensor** logits);
+GNNMG_STATUS gnnmg_model_forward(gnnmg_model* model, const gnnmg_batch* batch, int32_t training,
+                                 gnnmg_tensor** logits);
 
 /** Adds the gradient of the loss of the last training forward to the model's gradients. The loss is
- * the (weighted) sum over the labeled seeds, divided by the number (weight) of those of the whole
- * step: summed over all mini-batches of a step it is the step's mean.
+ * the (weighted) sum over the labeled seeds, divided by their number (weight) in the whole step:
+ * summed over all mini-batches of a step it is the step's mean.
  * @param value this mini-batch's share of that mean; may be NULL
  * @return ::GNNMG_ERR_NOT_FOUND without a forward since the parameters changed */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss,
-                                                           double* value);
+GNNMG_STATUS gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss, double* value);
 
 /** gnnmg_model_backward() for a loss of the caller.
  * @param gradient of that loss by the logits, [num_seeds, output_dim], in the model's type, on
  *   any device
  * @return as gnnmg_model_backward() */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_backward_from(gnnmg_model* model,
-                                                                const gnnmg_tensor* gradient);
+GNNMG_STATUS gnnmg_model_backward_from(gnnmg_model* model, const gnnmg_tensor* gradient);
 
-/** Exact metrics of one part of the chosen split, with full neighborhoods.
- * @return ::GNNMG_ERR_INVALID_ARGUMENT for an empty part */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_evaluate(gnnmg_model* model,
-                                                           const gnnmg_dataset* dataset,
-                                                           gnnmg_part part, gnnmg_metrics* metrics,
-                                                           int64_t timeout_ms);
+/** Metrics of one part of the chosen split, with full neighborhoods.
+ * @param top_k classes of `top_k_accuracy`; 0: 5
+ * @param confusion confusion matrix; may be NULL
+ * @return ::GNNMG_ERR_INVALID_ARGUMENT for an empty part; ::GNNMG_ERR_UNSUPPORTED for a confusion
+ *   matrix of a regression or of too many classes */
+GNNMG_STATUS gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* dataset, gnnmg_part part,
+                                  int32_t top_k, gnnmg_metrics* metrics, gnnmg_tensor** confusion,
+                                  int64_t timeout_ms);
 
 /** Result of the model for every node, or with a readout every graph, with full neighborhoods,
  * layer by layer.
- * @param rows [nodes or graphs, output_dim] */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed(gnnmg_model* model,
-                                                        const gnnmg_dataset* dataset,
-                                                        int32_t node_type, gnnmg_tensor** rows,
-                                                        int64_t timeout_ms);
+ * @param path NULL, or a `.npy` file for the rows, which are then never in memory together
+ * @param rows [nodes or graphs, output_dim]; NULL with a path */
+GNNMG_STATUS gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset, int32_t node_type,
+                               const char* path, gnnmg_tensor** rows, int64_t timeout_ms);
 
-/** gnnmg_model_embed() into a `.npy` file. The rows are never in memory together. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* model,
-                                                                const gnnmg_dataset* dataset,
-                                                                int32_t node_type, const char* path,
-                                                                int64_t timeout_ms);
-
-/** Writes all settings, and the tensors under the keys of the model's framework, so that
- * gnnmg_model_open() needs nothing else. The settings are JSON in the metadata of safetensors, or
- * in a record of a `.pth` that torch.load() ignores. A folder gets `model.safetensors` or
- * `model.pth`, and `config.json` with the SHA-256 of the weights; it can be opened at any moment,
- * also while it is written again.
+/** Writes all that gnnmg_model_open() needs: the tensors under the keys of the model's framework,
+ * and the settings as JSON, in the metadata of safetensors or in a record of a `.pth` that
+ * torch.load() ignores. A folder gets `model.safetensors` or `model.pth`, and `config.json` with
+ * the SHA-256 of the weights; it can be opened at any moment, also while it is written again.
  * @param path a file; or an existing folder, or a path that ends with "/"
  * @param settings "model_file" */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path,
-                                                       const char* settings, int64_t timeout_ms);
+GNNMG_STATUS gnnmg_model_save(gnnmg_model* model, const char* path, const char* settings,
+                              int64_t timeout_ms);
 
-/** Makes a model from a file of gnnmg_model_save() alone, with the same bits. Also opens the folder
- * of a checkpoint, with the weights trained last, and `best.safetensors` in it.
+/** Makes a model from a file of gnnmg_model_save(), with the same bits; also from the folder of a
+ * checkpoint, with the weights trained last, or `best.safetensors` in it.
  * @param path a file, or a folder with `model.safetensors` or `model.pth`
  * @return ::GNNMG_ERR_FORMAT for a file without settings, naming its first keys, or
  *   settings that do not fit its tensors; ::GNNMG_ERR_VERSION naming a setting of a later
  *   version; ::GNNMG_ERR_CHECKSUM or ::GNNMG_ERR_MISMATCH if `config.json` describes other
  *   weights; ::GNNMG_ERR_CANCELLED */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_open(const gnnmg_context* context,
-                                                       const char* path, gnnmg_model** model);
+GNNMG_STATUS gnnmg_model_open(const gnnmg_context* context, const char* path, gnnmg_model** model);
 
-/** Fields of a model's settings, with the values that were left to the data set.
+/** Settings of a model, with the values that were left to the data set.
  * @param config filled */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_get_config(const gnnmg_model* model,
-                                                             gnnmg_model_config* config);
+GNNMG_STATUS gnnmg_model_get_config(const gnnmg_model* model, gnnmg_model_config* config);
 
 /** All settings of a model as the JSON that gnnmg_model_save() writes: also custom layers, and task
  * and classes of its data set.
  * @param settings borrowed */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_get_settings(const gnnmg_model* model,
-                                                               const char** settings);
+GNNMG_STATUS gnnmg_model_get_settings(const gnnmg_model* model, const char** settings);
 
 /** Reads the tensors of a file of PyG, DGL or gnnmg_model_save() under the keys of the model's
- * framework, all or nothing. Extra prefixes of all keys, such as "module.", are ignored. If the
- * file has settings, those that results depend on must be equal to the model's; otherwise a warning
- * in the log says that they were not checked.
+ * framework, all or nothing. Extra prefixes of all keys, such as "module.", are ignored. Settings
+ * that results depend on must equal the file's; if it has none, the log warns.
  * @param path as for gnnmg_model_open()
- * @param settings "model_file"
+ * @param settings of "model_file"
  * @return ::GNNMG_ERR_FORMAT listing keys that are missing, unexpected or of another shape;
  *   ::GNNMG_ERR_MISMATCH listing settings that differ; ::GNNMG_ERR_VERSION and ::GNNMG_ERR_CHECKSUM
  *   as gnnmg_model_open(); ::GNNMG_ERR_RANGE for a number beyond the model's type, or a variance or
  *   count below 0 */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path,
-                                                       const char* settings, int64_t timeout_ms);
+GNNMG_STATUS gnnmg_model_load(gnnmg_model* model, const char* path, const char* settings,
+                              int64_t timeout_ms);
 
 /* ============================================================================================= */
 /** @defgroup optimizer Optimizer
- * An optimizer is for custom loops; a trainer makes its own. */
+ * An optimizer of a custom loop, or that of a trainer. */
 
-/** An optimizer of one model. */
+/** An optimizer of one model. That of a trainer can only be saved and loaded. */
 typedef struct gnnmg_optimizer gnnmg_optimizer;
 
 /** Kind of optimizer. */
 typedef int32_t gnnmg_optimizer_kind;
-
-/** Values of ::gnnmg_optimizer_kind. */
 enum {
   GNNMG_OPTIMIZER_ADAM = 0,    /**< Adam. */
   GNNMG_OPTIMIZER_ADAMW = 1,   /**< Adam with decoupled weight decay. */
@@ -1750,61 +1562,54 @@ enum {
 };
 
 /** Makes an optimizer of a model's parameters. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_create(gnnmg_model* model,
-                                                             const char* settings,
-                                                             gnnmg_optimizer** optimizer);
+GNNMG_STATUS gnnmg_optimizer_create(gnnmg_model* model, const char* settings,
+                                    gnnmg_optimizer** optimizer);
 
 /** Frees the handle. */
 GNNMG_API void gnnmg_optimizer_free(gnnmg_optimizer* optimizer);
 
 /** Updates the parameters from the gradients, sets the gradients to 0, and moves the running
  * statistics of batch norms. Holds the model. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_step(gnnmg_optimizer* optimizer);
+GNNMG_STATUS gnnmg_optimizer_step(gnnmg_optimizer* optimizer);
 
 /** Changes the learning rate. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_set_learning_rate(gnnmg_optimizer* optimizer,
-                                                                        double rate);
+GNNMG_STATUS gnnmg_optimizer_set_learning_rate(gnnmg_optimizer* optimizer, double rate);
 
 /** Learning rate. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status
-gnnmg_optimizer_learning_rate(const gnnmg_optimizer* optimizer, double* rate);
+GNNMG_STATUS gnnmg_optimizer_learning_rate(const gnnmg_optimizer* optimizer, double* rate);
 
-/** Writes the state of the optimizer as that of PyTorch's optimizer, for the parameters of a file
- * of gnnmg_model_save() with the same settings.
+/** Writes the state of PyTorch's optimizer, for the parameters of a file of gnnmg_model_save() with
+ * the same settings.
  * @param path a `.pth`
- * @param settings "model_file"
+ * @param settings of "model_file"
  * @return ::GNNMG_ERR_UNSUPPORTED naming a layer whose state cannot be converted to the
  *   other framework */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer* optimizer,
-                                                           const char* path, const char* settings,
-                                                           int64_t timeout_ms);
+GNNMG_STATUS gnnmg_optimizer_save(const gnnmg_optimizer* optimizer, const char* path,
+                                  const char* settings, int64_t timeout_ms);
 
 /** Reads a state of gnnmg_optimizer_save() or `torch.save(optimizer.state_dict())`, also from a
  * file of several objects such as a Lightning checkpoint; all or nothing. Rate and settings stay.
- * @param settings "model_file"
+ * @param settings of "model_file"
  * @return ::GNNMG_ERR_FORMAT listing missing, unexpected and misshapen entries; ::GNNMG_ERR_RANGE
  *   for a number of steps below 0; ::GNNMG_ERR_UNSUPPORTED if parameters have different numbers of
  *   steps, or as gnnmg_optimizer_save() */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_load(gnnmg_optimizer* optimizer,
-                                                           const char* path, const char* settings,
-                                                           int64_t timeout_ms);
+GNNMG_STATUS gnnmg_optimizer_load(gnnmg_optimizer* optimizer, const char* path,
+                                  const char* settings, int64_t timeout_ms);
 
 /* ============================================================================================= */
 /** @defgroup comm Communicator
- * A communicator connects ranks; a handle is one rank's end. All ranks call the same operations
- * in the same order. Results are written only on success. After any failure but
- * ::GNNMG_ERR_INVALID_ARGUMENT and ::GNNMG_ERR_BUSY it is unusable, and later calls give
- * ::GNNMG_ERR_ABORTED with the first cause. Operations can return ::GNNMG_ERR_TIMEOUT naming the
- * missing ranks, ::GNNMG_ERR_PEER_LOST, ::GNNMG_ERR_AUTH if a message was changed in transit,
- * and ::GNNMG_ERR_ABORTED. Values on GPUs pass through main memory; trainers use NCCL. */
+ * A communicator connects ranks; a handle is one rank's end. All ranks call the same operations in
+ * the same order. Operations can return ::GNNMG_ERR_TIMEOUT naming the missing ranks,
+ * ::GNNMG_ERR_PEER_LOST, ::GNNMG_ERR_AUTH if a message was changed in transit, and
+ * ::GNNMG_ERR_ABORTED. After any failure but ::GNNMG_ERR_INVALID_ARGUMENT and ::GNNMG_ERR_BUSY
+ * later calls give ::GNNMG_ERR_ABORTED with the first cause. Values on GPUs pass through main
+ * memory; trainers use NCCL. */
 
 /** One rank's end of a communicator. */
 typedef struct gnnmg_comm gnnmg_comm;
 
 /** Reduction of the ranks' values. */
 typedef int32_t gnnmg_reduce;
-
-/** Values of ::gnnmg_reduce. */
 enum {
   GNNMG_REDUCE_SUM = 0,  /**< Sum. */
   GNNMG_REDUCE_MEAN = 1, /**< Sum divided by the number of ranks; not for integers. */
@@ -1828,17 +1633,15 @@ typedef struct gnnmg_comm_config {
   int32_t padding1;
 } gnnmg_comm_config;
 
-/** Makes a communicator among threads of this process, for custom loops. A failure to connect is an
- * error of the first operation.
+/** Makes a communicator among threads of this process. A failure to connect is an error of the
+ * first operation.
  * @param world_size number of ranks, 1 to 256
  * @param comms one handle per rank */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_group(const gnnmg_context* context,
-                                                              int32_t world_size,
-                                                              const gnnmg_comm_config* config,
-                                                              gnnmg_comm** comms);
+GNNMG_STATUS gnnmg_comm_create_group(const gnnmg_context* context, int32_t world_size,
+                                     const gnnmg_comm_config* config, gnnmg_comm** comms);
 
-/** Joins a job of several processes, with one rank per process. Process 0 listens at `host` until
- * all have joined. All prove that they know the token, and compare version and number of processes.
+/** Joins a job of several processes, one rank each. Process 0 listens at `host` until all have
+ * joined, proved that they know the token, and compared version and number of processes.
  * @param host name or address of process 0's machine; NULL: "127.0.0.1"
  * @param network_interface interface with this process's address; NULL: the one on the route to
  *   process 0
@@ -1847,71 +1650,66 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_group(const gnnmg_contex
  * @return ::GNNMG_ERR_MISMATCH, on every process, if versions, sizes or numbers conflict;
  *   ::GNNMG_ERR_AUTH also for a third party between two processes; ::GNNMG_ERR_ABORTED if process 0
  *   was canceled */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create(
-    const gnnmg_context* context, const char* host, const char* network_interface,
-    const char* token_file, const gnnmg_comm_config* config, gnnmg_comm** comm, int64_t timeout_ms);
+GNNMG_STATUS gnnmg_comm_create(const gnnmg_context* context, const char* host,
+                               const char* network_interface, const char* token_file,
+                               const gnnmg_comm_config* config, gnnmg_comm** comm,
+                               int64_t timeout_ms);
 
-/** gnnmg_comm_create() with the settings of a launcher: torchrun, Open MPI or Slurm.
- * GNNMG_TOKEN_FILE and GNNMG_INTERFACE are always read.
- * @param config times; the other fields are ignored
+/** gnnmg_comm_create() with the variables of torchrun, Open MPI or Slurm, GNNMG_TOKEN_FILE and
+ * GNNMG_INTERFACE.
+ * @param config only times
  * @return as gnnmg_comm_create(); ::GNNMG_ERR_INVALID_ARGUMENT naming a variable;
  *   ::GNNMG_ERR_NOT_FOUND without a launcher */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_from_env(const gnnmg_context* context,
-                                                                 const gnnmg_comm_config* config,
-                                                                 gnnmg_comm** comm,
-                                                                 int64_t timeout_ms);
+GNNMG_STATUS gnnmg_comm_create_from_env(const gnnmg_context* context,
+                                        const gnnmg_comm_config* config, gnnmg_comm** comm,
+                                        int64_t timeout_ms);
 
-/** Frees the handle; without gnnmg_comm_shutdown() the other ranks are aborted. A job continues
- * while a trainer uses it. */
+/** Frees the handle; without gnnmg_comm_shutdown() the other ranks are aborted, unless a trainer
+ * uses the job. */
 GNNMG_API void gnnmg_comm_free(gnnmg_comm* comm);
 
 /** Rank of this end.
  * @threading (a) */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_rank(const gnnmg_comm* comm, int32_t* rank);
+GNNMG_STATUS gnnmg_comm_rank(const gnnmg_comm* comm, int32_t* rank);
 
 /** Number of ranks.
  * @threading (a) */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_world_size(const gnnmg_comm* comm, int32_t* size);
+GNNMG_STATUS gnnmg_comm_world_size(const gnnmg_comm* comm, int32_t* size);
 
-/** Reduces the tensors of all ranks, element by element; every rank gets the same result.
+/** Reduces the tensors of all ranks, element by element.
  * @param tensor same shape and type on all ranks, writable; not bool */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_all_reduce(gnnmg_comm* comm, gnnmg_tensor* tensor,
-                                                            gnnmg_reduce operation,
-                                                            int64_t timeout_ms);
+GNNMG_STATUS gnnmg_comm_all_reduce(gnnmg_comm* comm, gnnmg_tensor* tensor, gnnmg_reduce operation,
+                                   int64_t timeout_ms);
 
 /** Copies the tensor of one rank to all ranks.
  * @param tensor same shape and type on all ranks, writable
  * @param root rank of the source */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_broadcast(gnnmg_comm* comm, gnnmg_tensor* tensor,
-                                                           int32_t root, int64_t timeout_ms);
+GNNMG_STATUS gnnmg_comm_broadcast(gnnmg_comm* comm, gnnmg_tensor* tensor, int32_t root,
+                                  int64_t timeout_ms);
 
 /** Gives every rank the tensors of all ranks. Sizes may differ.
  * @param input tensor of this rank
  * @param outputs one writable tensor per rank, with shape and type of that rank's input */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_all_gather(gnnmg_comm* comm,
-                                                            const gnnmg_tensor* input,
-                                                            gnnmg_tensor* const* outputs,
-                                                            int64_t timeout_ms);
+GNNMG_STATUS gnnmg_comm_all_gather(gnnmg_comm* comm, const gnnmg_tensor* input,
+                                   gnnmg_tensor* const* outputs, int64_t timeout_ms);
 
 /** Sends one tensor to each rank and receives one from each. Sizes may differ.
  * @param inputs one tensor per rank
  * @param outputs one writable tensor per rank, with shape and type of its input there */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_all_to_all(gnnmg_comm* comm,
-                                                            const gnnmg_tensor* const* inputs,
-                                                            gnnmg_tensor* const* outputs,
-                                                            int64_t timeout_ms);
+GNNMG_STATUS gnnmg_comm_all_to_all(gnnmg_comm* comm, const gnnmg_tensor* const* inputs,
+                                   gnnmg_tensor* const* outputs, int64_t timeout_ms);
 
 /** Waits until all ranks have called it. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_barrier(gnnmg_comm* comm, int64_t timeout_ms);
+GNNMG_STATUS gnnmg_comm_barrier(gnnmg_comm* comm, int64_t timeout_ms);
 
-/** Ends the running operation: ::GNNMG_ERR_CANCELLED on this rank, ::GNNMG_ERR_ABORTED on the
- * others, naming this rank. The communicator becomes unusable, and so does the whole job of
- * processes. Returns after the others have been notified. */
+/** Ends the running operation and the communicator, with the whole job of processes:
+ * ::GNNMG_ERR_CANCELLED here, ::GNNMG_ERR_ABORTED on the others, naming this rank. Returns after
+ * they have been notified. */
 GNNMG_API void gnnmg_comm_cancel(gnnmg_comm* comm);
 
-/** Ends the communicator in order, when all ranks have called it. Then only gnnmg_comm_free() is
- * allowed, and the program may exit. */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int64_t timeout_ms);
+/** Ends the communicator in order, when all ranks have called it. Only gnnmg_comm_free() may
+ * follow. */
+GNNMG_STATUS gnnmg_comm_shutdown(gnnmg_comm* comm, int64_t timeout_ms);
 
 /* ============================================================================================= */
 /** @defgroup parts Graphs in parts
@@ -1919,8 +1717,6 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int6
 
 /** Source of the parts that other processes of a job have. */
 typedef int32_t gnnmg_parts_reading;
-
-/** Values of ::gnnmg_parts_reading. */
 enum {
   GNNMG_PARTS_READING_AUTO = 0,   /**< SHARED if every process finds all parts, else ASKED. */
   GNNMG_PARTS_READING_SHARED = 1, /**< The folder, which every process must find whole. */
@@ -1928,8 +1724,8 @@ enum {
                                        find the same parts divide them. */
 };
 
-/** Settings of requests for parts elsewhere. The fields after `cache_bytes` are
- * for gnnmg_dataset_open_parts(). */
+/** Settings of requests for parts elsewhere; the fields after `cache_bytes` for
+ * gnnmg_dataset_open_parts(). */
 typedef struct gnnmg_served_config {
   uint32_t struct_size;
   int32_t max_in_flight;       /**< Concurrent requests to each part, 1 to 1024. Default 8. */
@@ -1942,14 +1738,13 @@ typedef struct gnnmg_served_config {
   int32_t padding0;
 } gnnmg_served_config;
 
-/** Opens this process's share of a graph in parts; collective in a job of several processes. The
- * guide on parts describes the rules.
+/** Opens this process's share of a graph in parts; collective in a job of several processes.
  *
  * A process has the parts whose folders `part-0000`, ... it finds. If every process finds all, they
- * divide the parts and read other rows from the folder. Otherwise each serves its parts to the
- * others until all have freed their data sets or the job ends: call gnnmg_comm_shutdown() after the
- * last read. Connections to other machines need the job's token, and TLS (options
- * `tls_certificate`, `tls_key`, `tls_authority` of the context) or `insecure`.
+ * divide the parts and read other rows from the folder. Otherwise each serves its parts until all
+ * have freed their data sets or the job ends: call gnnmg_comm_shutdown() after the last read.
+ * Connections to other machines need the job's token, and TLS (options `tls_certificate`,
+ * `tls_key`, `tls_authority` of the context) or `insecure`.
  *
  * Results have the same bits for any number of parts and processes. Transforms, saving,
  * exported edges, outgoing edges, and exact results of models with norms over the rows of all
@@ -1958,39 +1753,37 @@ typedef struct gnnmg_served_config {
  * @param folder of gnnmg_dataset_save_parts(), or of gnnmg_dataset_save(): part 0 of 1
  * @return in a job: ::GNNMG_ERR_MISMATCH for a part that no process has, or folders of different
  *   data; ::GNNMG_ERR_ABORTED */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open_parts(
-    const gnnmg_context* context, const gnnmg_comm* comm, const char* folder,
-    const gnnmg_served_config* config, gnnmg_dataset** dataset, int64_t timeout_ms);
+GNNMG_STATUS gnnmg_dataset_open_parts(const gnnmg_context* context, const gnnmg_comm* comm,
+                                      const char* folder, const gnnmg_served_config* config,
+                                      gnnmg_dataset** dataset, int64_t timeout_ms);
 
-/** Opens the data set of graph servers, as gnnmg_dataset_open_parts() with all rows remote. Labels,
- * splits and weights are copied. Servers may be restarted or replaced during an epoch.
+/** gnnmg_dataset_open_parts() from graph servers, which may be restarted or replaced during an
+ * epoch. Labels, splits and weights are copied.
  * @param addresses "graph-0:7300,graph-1:7300", or a name with several addresses
  * @param token_file NULL: servers require none
- * @param settings "served"
  * @return ::GNNMG_ERR_MISMATCH if servers have different data; ::GNNMG_ERR_PROTOCOL for a server
  *   without TLS */
-GNNMG_API GNNMG_MUST_USE gnnmg_status
-gnnmg_dataset_open_served(const gnnmg_context* context, const char* addresses,
-                          const char* token_file, const gnnmg_served_config* config,
-                          const char* settings, gnnmg_dataset** dataset, int64_t timeout_ms);
+GNNMG_STATUS gnnmg_dataset_open_served(const gnnmg_context* context, const char* addresses,
+                                       const char* token_file, const gnnmg_served_config* config,
+                                       const char* settings, gnnmg_dataset** dataset,
+                                       int64_t timeout_ms);
 
 /* ============================================================================================= */
 /** @defgroup trainer Trainer
  * A trainer runs the whole loop over ranks: order, sampling, gradients, updates, evaluation, and
- * keeping the best weights. Each rank has a thread, a replica of the model and a loader; the
- * ranks of a process share graph and features.
+ * keeping the best weights. Each rank has a thread, a replica of the model and a loader; the ranks
+ * of a process share graph and features.
  *
- * With a communicator among processes, all processes make a trainer, and these train one model
- * together; ranks are numbered by process. Start, run, step, evaluate, embed, save and load are
- * then collective: all processes make the same calls in the same order, for one trainer of a
+ * With a communicator among processes, each makes a trainer, and these train one model together;
+ * ranks are numbered by process. Start, run, step, evaluate, embed, save and load are then
+ * collective: all processes make the same calls in the same order, for one trainer of a
  * communicator at a time. The first call compares data and settings (::GNNMG_ERR_MISMATCH) and
- * takes weights and position from process 0, which alone writes records and checkpoints. A
- * failure on one process is ::GNNMG_ERR_ABORTED on the others, a lost one
- * ::GNNMG_ERR_PEER_LOST, a late one ::GNNMG_ERR_TIMEOUT. Except after a lost process, the same
- * calls on all processes continue.
+ * takes weights and position from process 0, which alone writes records and checkpoints. A failure
+ * on one process is ::GNNMG_ERR_ABORTED on the others, a lost one ::GNNMG_ERR_PEER_LOST, a late one
+ * ::GNNMG_ERR_TIMEOUT. Except after a lost process, the same calls on all processes continue.
  *
- * Ranks on GPUs exchange by NCCL. Processes that see the same GPUs divide them; all processes
- * have GPUs, or none has. */
+ * Ranks on GPUs exchange by NCCL. Processes that see the same GPUs divide them; all processes have
+ * GPUs, or none has. */
 
 /** A trainer. */
 typedef struct gnnmg_trainer gnnmg_trainer;
@@ -2003,9 +1796,9 @@ typedef struct gnnmg_trainer_config {
                                        this process's share, else one. */
   int64_t num_epochs;             /**< Passes over the training part. Default 10. */
   int64_t batch_size;             /**< Seeds per mini-batch. Default 1024. */
-  int64_t batches_per_step;       /**< Mini-batches per step, all ranks together; equal
-                                       numbers give equal steps for any number of
-                                       ranks. Default: one per rank. */
+  int64_t batches_per_step;       /**< Mini-batches per step, all ranks together, which give
+                                       equal steps for any number of ranks. Default:
+                                       one per rank. */
   gnnmg_loss loss;                /**< Loss function. */
   gnnmg_optimizer_kind optimizer; /**< Optimizer. */
   double learning_rate;           /**< Default 0.01. */
@@ -2017,9 +1810,9 @@ typedef struct gnnmg_trainer_config {
                                        all processes, else the CPU; the log says why. */
   int64_t early_stop_patience;    /**< Validations without improvement before
                                        the end. Default: no limit. */
-  int32_t deterministic;          /**< 1: strict mode: with equal `batches_per_step`, weights and
-                                       metrics have the same bits for any number of ranks and
-                                       threads, also after a resume, on one kind of CPU or GPU. */
+  int32_t deterministic;          /**< 1: with equal `batches_per_step`, weights and metrics
+                                       have the same bits for any number of ranks and threads,
+                                       also after a resume, on one kind of CPU or GPU. */
   int32_t padding0;
 } gnnmg_trainer_config;
 
@@ -2052,8 +1845,6 @@ typedef struct gnnmg_memory_info {
 
 /** State of a trainer. */
 typedef int32_t gnnmg_trainer_state;
-
-/** Values of ::gnnmg_trainer_state. */
 enum {
   GNNMG_TRAINER_STATE_IDLE = 0,     /**< Not started, or stopped. */
   GNNMG_TRAINER_STATE_RUNNING = 1,  /**< Running. */
@@ -2062,8 +1853,20 @@ enum {
   GNNMG_TRAINER_STATE_FAILED = 4    /**< Ended with an error. */
 };
 
-/** Progress of training. Times are those of the first rank of this process, in the epoch so far;
- * the guide on GPUs tells how GPUs measure them. */
+/** Times of a rank's steps, in seconds; the guide on GPUs tells how GPUs measure them. The last
+ * member of its structs; later versions append to it. */
+typedef struct gnnmg_times {
+  double total;     /**< Everything but validation. */
+  double wait;      /**< Waiting for mini-batches. */
+  double sample;    /**< Sampling, sum over loader threads. */
+  double gather;    /**< Gathering, sum over loader threads. */
+  double compute;   /**< Forward and backward passes. */
+  double reduce;    /**< All-reduces, including waits. */
+  double optimizer; /**< Updates. */
+  double peer_wait; /**< Waiting for slower ranks in all-reduces. */
+} gnnmg_times;
+
+/** Progress of training. */
 typedef struct gnnmg_progress_info {
   uint32_t struct_size;
   gnnmg_trainer_state state; /**< State. */
@@ -2081,79 +1884,48 @@ typedef struct gnnmg_progress_info {
   int64_t best_epoch;        /**< Epoch of the best validation, or -1. */
   int32_t evaluating;        /**< 1: a validation is running. */
   int32_t has_validation;    /**< 1: the three validation fields are valid. */
-  double seconds;            /**< Total, excluding validation. */
-  double wait_seconds;       /**< Waiting for mini-batches. */
-  double sample_seconds;     /**< Sampling, sum over loader threads. */
-  double gather_seconds;     /**< Gathering, sum over loader threads. */
-  double compute_seconds;    /**< Forward and backward passes. */
-  double reduce_seconds;     /**< All-reduces, including waits. */
-  double optimizer_seconds;  /**< Updates. */
-  double peer_wait_seconds;  /**< Waiting for slower ranks in all-reduces. */
   gnnmg_device_type device;  /**< Device of the ranks. */
   int32_t num_ranks;         /**< Ranks of this process. */
+  gnnmg_times times;         /**< Times of the first, in the epoch so far. */
 } gnnmg_progress_info;
 
-/** Times of one rank, as in ::gnnmg_progress_info, and traffic of its GPU. */
+/** Times of one rank, and traffic of its GPU. */
 typedef struct gnnmg_rank_info {
   uint32_t struct_size;
   int32_t rank;   /**< Number in the job. */
   int32_t device; /**< GPU number; -1: the CPU. */
   int32_t padding;
-  int64_t epoch;            /**< Epoch, from 0. */
-  int64_t num_steps;        /**< Complete steps. */
-  double seconds;           /**< Total, excluding validation. */
-  double wait_seconds;      /**< Waiting for mini-batches. */
-  double sample_seconds;    /**< Sampling, sum over loader threads. */
-  double gather_seconds;    /**< Gathering, sum over loader threads. */
-  double compute_seconds;   /**< Forward and backward passes. */
-  double reduce_seconds;    /**< All-reduces, including waits. */
-  double optimizer_seconds; /**< Updates. */
-  double peer_wait_seconds; /**< Waiting for slower ranks in all-reduces. */
-  int64_t bus_bytes;        /**< Bytes that its GPU read over the bus: mini-batches and
-                                 feature rows, without edges of a pinned graph. */
-  int64_t num_rows;         /**< Rows gathered by its GPU, known at the end of the epoch. */
-  int64_t num_rows_there;   /**< Rows gathered from the GPU's own memory. */
-  double idle_seconds;      /**< Idle time of the GPU's training queue, or of the rank's
-                                 thread: `seconds` without passes, all-reduces and updates. */
+  int64_t epoch;          /**< Epoch, from 0. */
+  int64_t num_steps;      /**< Complete steps. */
+  int64_t bus_bytes;      /**< Bytes that its GPU read over the bus: mini-batches and
+                               feature rows, without edges of a pinned graph. */
+  int64_t num_rows;       /**< Rows gathered by its GPU, known at the end of the epoch. */
+  int64_t num_rows_there; /**< Rows gathered from the GPU's own memory. */
+  double idle_seconds;    /**< Idle time of the GPU's training queue, or of the rank's
+                               thread: `total` without passes, all-reduces and updates. */
+  gnnmg_times times;      /**< Times in the epoch so far. */
 } gnnmg_rank_info;
 
-/** Results of an epoch. Times are those of the first rank of this process; `validation_` fields
- * those of ::gnnmg_metrics. */
+/** Results of an epoch. */
 typedef struct gnnmg_epoch_info {
   uint32_t struct_size;
-  int32_t evaluated;                   /**< 1: the `validation_` fields are valid. */
-  int64_t epoch;                       /**< Epoch, from 0. */
-  int64_t num_epochs;                  /**< Number of epochs. */
-  int64_t num_steps;                   /**< Steps. */
-  double train_loss;                   /**< Mean loss, as trained. */
-  double train_accuracy;               /**< Mean accuracy, as trained. */
-  double learning_rate;                /**< Learning rate. */
-  int64_t validation_count;            /**< Labeled rows or targets. */
-  int64_t validation_correct;          /**< Correct predictions. */
-  double validation_loss;              /**< Mean loss. */
-  double validation_accuracy;          /**< Accuracy. */
-  double validation_f1_micro;          /**< F1 over all decisions. */
-  double validation_f1_macro;          /**< Mean F1 of the classes. */
-  double validation_roc_auc;           /**< ROC-AUC. */
-  double validation_average_precision; /**< Average precision. */
-  double validation_rmse;              /**< RMSE. */
-  double validation_mae;               /**< MAE. */
-  double seconds;                      /**< Total, excluding validation. */
-  double evaluation_seconds;           /**< Validation. */
-  double seeds_per_second;             /**< Speed, all ranks together. */
-  double wait_seconds;                 /**< Waiting for mini-batches. */
-  double sample_seconds;               /**< Sampling, sum over loader threads. */
-  double gather_seconds;               /**< Gathering, sum over loader threads. */
-  double compute_seconds;              /**< Forward and backward passes. */
-  double reduce_seconds;               /**< All-reduces, including waits. */
-  double optimizer_seconds;            /**< Updates. */
-  double mean_busy_seconds;            /**< Time without all-reduces, mean over all ranks. */
-  double most_busy_seconds;            /**< Time without all-reduces, slowest rank. */
-  int32_t best;                        /**< 1: the best validation so far. */
-  int32_t slowest_rank;                /**< Slowest rank. */
-  double peer_wait_seconds;            /**< Waiting for slower ranks in all-reduces. */
-  gnnmg_device_type device;            /**< Device of the ranks. */
-  int32_t num_ranks;                   /**< Ranks of this process. */
+  int32_t best;                    /**< 1: the best validation so far. */
+  int64_t epoch;                   /**< Epoch, from 0. */
+  int64_t num_epochs;              /**< Number of epochs. */
+  int64_t num_steps;               /**< Steps. */
+  double train_loss;               /**< Mean loss, as trained. */
+  double train_accuracy;           /**< Mean accuracy, as trained. */
+  double learning_rate;            /**< Rate of the last step. */
+  const gnnmg_metrics* validation; /**< Validation, until the callback returns; NULL: none. */
+  double evaluation_seconds;       /**< Time of the validation. */
+  double seeds_per_second;         /**< Speed, all ranks together. */
+  double mean_busy_seconds;        /**< Time without all-reduces, mean over all ranks. */
+  double most_busy_seconds;        /**< Time without all-reduces, slowest rank. */
+  int32_t slowest_rank;            /**< Slowest rank. */
+  gnnmg_device_type device;        /**< Device of the ranks. */
+  int32_t num_ranks;               /**< Ranks of this process. */
+  int32_t padding0;
+  gnnmg_times times; /**< Times of the first. */
 } gnnmg_epoch_info;
 
 /** Called after each epoch, on every process that has registered one.
@@ -2185,14 +1957,12 @@ typedef int32_t (*gnnmg_loss_fn)(gnnmg_loss_batch* batch, void* user_data);
 
 /** Format of a trainer's record. */
 typedef int32_t gnnmg_record;
-
-/** Values of ::gnnmg_record. */
 enum {
   GNNMG_RECORD_JSON_LINES = 1, /**< File to which each epoch appends one JSON object. */
   GNNMG_RECORD_TENSORBOARD = 2 /**< Folder that gets an event file of TensorBoard. */
 };
 
-/** Makes a trainer. Objects that do not fit together are refused.
+/** Makes a trainer.
  * @param model in main memory; from GPUs its weights come back after each epoch, at checkpoints and
  *   at the end of a call
  * @param dataset with features, labels and a split
@@ -2201,19 +1971,18 @@ enum {
  * @return ::GNNMG_ERR_DEPENDENCY without GPUs, with the reason; ::GNNMG_ERR_UNSUPPORTED for a
  *   communicator among threads
  * @threading (c) for the model, (b) for the others */
-GNNMG_API GNNMG_MUST_USE gnnmg_status
-gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset, const gnnmg_sampler* sampler,
-                     gnnmg_comm* comm, const gnnmg_trainer_config* config, const char* settings,
-                     gnnmg_trainer** trainer);
+GNNMG_STATUS gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset,
+                                  const gnnmg_sampler* sampler, gnnmg_comm* comm,
+                                  const gnnmg_trainer_config* config, const char* settings,
+                                  gnnmg_trainer** trainer);
 
 /** Frees the handle; cancels a running training. */
 GNNMG_API void gnnmg_trainer_free(gnnmg_trainer* trainer);
 
 /** Writes the results of each epoch, from the next start on.
  * @param path the file or folder; NULL: stop writing */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_record(gnnmg_trainer* trainer,
-                                                               gnnmg_record record,
-                                                               const char* path);
+GNNMG_STATUS gnnmg_trainer_set_record(gnnmg_trainer* trainer, gnnmg_record record,
+                                      const char* path);
 
 /** Settings of gnnmg_trainer_set_checkpoints(). */
 typedef struct gnnmg_checkpoint_config {
@@ -2224,20 +1993,19 @@ typedef struct gnnmg_checkpoint_config {
 } gnnmg_checkpoint_config;
 
 /** Writes checkpoints, from the next start on: after the given steps or seconds, or each epoch if
- * neither is set, and at the end of training. Training pauses only for a copy in memory;
- * gnnmg_trainer_wait() returns after the last write. A failed write is an error of the next step.
+ * neither is set, and at the end. Training pauses only for a copy in memory; a failed write is an
+ * error of the next step.
  *
  * A checkpoint is a folder with weights, optimizer, position and SHA-256 sums; `latest` and `best`
- * beside the checkpoints name one each. A folder belongs to the training that began it:
+ * beside the checkpoints name one each. The folder belongs to the training that began it:
  * gnnmg_trainer_load() continues it, and the start of another is ::GNNMG_ERR_MISMATCH.
  * @param folder made by the first write; NULL: no more checkpoints */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_checkpoints(
-    gnnmg_trainer* trainer, const char* folder, const gnnmg_checkpoint_config* config);
+GNNMG_STATUS gnnmg_trainer_set_checkpoints(gnnmg_trainer* trainer, const char* folder,
+                                           const gnnmg_checkpoint_config* config);
 
 /** Writes a checkpoint now, between two steps.
  * @return ::GNNMG_ERR_NAN if a weight is not finite */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer, const char* path,
-                                                         int64_t timeout_ms);
+GNNMG_STATUS gnnmg_trainer_save(gnnmg_trainer* trainer, const char* path, int64_t timeout_ms);
 
 /** Continues from a checkpoint, also in the middle of an epoch: with the same bits on the same
  * number of ranks, with the same mini-batches on another; all or nothing. Data, sampler, model, and
@@ -2246,47 +2014,31 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer,
  * @param path a checkpoint, or a folder of checkpoints: the newest complete one is used
  * @return ::GNNMG_ERR_CHECKSUM if none is complete; ::GNNMG_ERR_MISMATCH listing the
  *   differences; ::GNNMG_ERR_VERSION */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_load(gnnmg_trainer* trainer, const char* path,
-                                                         int64_t timeout_ms);
+GNNMG_STATUS gnnmg_trainer_load(gnnmg_trainer* trainer, const char* path, int64_t timeout_ms);
 
-/** gnnmg_optimizer_save() of the trainer's optimizer.
- * @param settings "model_file" */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save_optimizer(gnnmg_trainer* trainer,
-                                                                   const char* path,
-                                                                   const char* settings,
-                                                                   int64_t timeout_ms);
+/** Optimizer of the trainer. gnnmg_optimizer_save() and gnnmg_optimizer_load() are then collective,
+ * between two steps; the caller loads the weights that belong to a state.
+ * @threading (a) */
+GNNMG_STATUS gnnmg_trainer_get_optimizer(const gnnmg_trainer* trainer, gnnmg_optimizer** optimizer);
 
-/** gnnmg_optimizer_load() into the trainer's optimizer. The caller loads the weights that belong
- * to it.
- * @param settings "model_file" */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_load_optimizer(gnnmg_trainer* trainer,
-                                                                   const char* path,
-                                                                   const char* settings,
-                                                                   int64_t timeout_ms);
-
-/** Replaces the loss of training by a function that is called once a mini-batch, one call at a
- * time, on a thread that waits. Evaluations use the setting `loss`. All processes set a function,
- * or none.
+/** Replaces the loss of training, not of evaluations, by a function that is called once a
+ * mini-batch, one call at a time, on a thread that waits. All processes set a function, or none.
  * @param trainer a trainer on the CPU that has not worked yet
  * @param function NULL: the setting `loss`
  * @return ::GNNMG_ERR_BUSY after the first work; ::GNNMG_ERR_UNSUPPORTED on GPUs */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_loss(gnnmg_trainer* trainer,
-                                                             gnnmg_loss_fn function,
-                                                             void* user_data,
-                                                             gnnmg_release_fn release);
+GNNMG_STATUS gnnmg_trainer_set_loss(gnnmg_trainer* trainer, gnnmg_loss_fn function, void* user_data,
+                                    gnnmg_release_fn release);
 
 /** Sets the learning rate in place of config and schedule, from the next epoch or
  * gnnmg_trainer_step() on; also in `on_epoch`. All ranks use it; processes that call with different
  * rates end with ::GNNMG_ERR_MISMATCH. Checkpoints keep it.
  * @threading (a) */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_learning_rate(gnnmg_trainer* trainer,
-                                                                      double rate);
+GNNMG_STATUS gnnmg_trainer_set_learning_rate(gnnmg_trainer* trainer, double rate);
 
 /** Starts the ranks on the remaining epochs and returns.
  * @param on_epoch called after each epoch, or NULL */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_start(gnnmg_trainer* trainer,
-                                                          gnnmg_epoch_fn on_epoch, void* user_data,
-                                                          gnnmg_release_fn release);
+GNNMG_STATUS gnnmg_trainer_start(gnnmg_trainer* trainer, gnnmg_epoch_fn on_epoch, void* user_data,
+                                 gnnmg_release_fn release);
 
 /** Waits for the end of training and runs its callbacks. After an error the model has the weights
  * of the last step of the first rank, or those last read from its lost GPU.
@@ -2294,15 +2046,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_start(gnnmg_trainer* trainer
  *   ::GNNMG_ERR_TIMEOUT, ::GNNMG_ERR_PEER_LOST or ::GNNMG_ERR_DEVICE_LOST naming a rank;
  *   ::GNNMG_ERR_NO_MEMORY if a GPU is too small; ::GNNMG_ERR_UNSUPPORTED for a placement that is
  *   not possible */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_wait(gnnmg_trainer* trainer,
-                                                         int64_t timeout_ms);
+GNNMG_STATUS gnnmg_trainer_wait(gnnmg_trainer* trainer, int64_t timeout_ms);
 
 /** gnnmg_trainer_start(), then gnnmg_trainer_wait().
  * @param on_epoch called after each epoch, or NULL
  * @return as gnnmg_trainer_wait() */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_run(gnnmg_trainer* trainer,
-                                                        gnnmg_epoch_fn on_epoch, void* user_data,
-                                                        gnnmg_release_fn release);
+GNNMG_STATUS gnnmg_trainer_run(gnnmg_trainer* trainer, gnnmg_epoch_fn on_epoch, void* user_data,
+                               gnnmg_release_fn release);
 
 /** Stops training in order: all ranks end after the same step, waits return ::GNNMG_OK, and another
  * start continues. */
@@ -2315,78 +2065,62 @@ GNNMG_API void gnnmg_trainer_cancel(gnnmg_trainer* trainer);
 /** Runs one step on all ranks, and the validation if one is due.
  * @param loss exact loss of the step; may be NULL
  * @return ::GNNMG_END after the last step of the last epoch; errors as gnnmg_trainer_wait() */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_step(gnnmg_trainer* trainer, double* loss,
-                                                         int64_t timeout_ms);
+GNNMG_STATUS gnnmg_trainer_step(gnnmg_trainer* trainer, double* loss, int64_t timeout_ms);
 
-/** Exact metrics of one part of the split, computed by all ranks; the same on all processes.
- * @return ::GNNMG_ERR_INVALID_ARGUMENT for an empty part; errors as gnnmg_trainer_wait() */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trainer,
-                                                             gnnmg_part part,
-                                                             gnnmg_metrics* metrics,
-                                                             int64_t timeout_ms);
+/** Metrics of one part of the split, computed by all ranks; the same on all processes.
+ * @param confusion confusion matrix; may be NULL
+ * @return as gnnmg_model_evaluate() and gnnmg_trainer_wait() */
+GNNMG_STATUS gnnmg_trainer_evaluate(gnnmg_trainer* trainer, gnnmg_part part, gnnmg_metrics* metrics,
+                                    gnnmg_tensor** confusion, int64_t timeout_ms);
 
-/** Result of the model for every node, with full neighborhoods, computed by all ranks. Every
- * process gets all rows. With `deterministic` the bits are the same for any number of ranks.
- * @param rows [nodes, output_dim] in the model's type
+/** gnnmg_model_embed() by all ranks. Every process gets all rows, process 0 the file. With
+ * `deterministic` the bits are the same for any number of ranks.
+ * @param path as there
+ * @param rows as there
  * @return errors as gnnmg_trainer_wait() */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer, int32_t node_type,
-                                                          gnnmg_tensor** rows, int64_t timeout_ms);
+GNNMG_STATUS gnnmg_trainer_embed(gnnmg_trainer* trainer, int32_t node_type, const char* path,
+                                 gnnmg_tensor** rows, int64_t timeout_ms);
 
-/** gnnmg_trainer_embed() into a `.npy` file of process 0. The rows are never in memory together.
- * @return as gnnmg_trainer_embed() */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_embed_to_file(gnnmg_trainer* trainer,
-                                                                  int32_t node_type,
-                                                                  const char* path,
-                                                                  int64_t timeout_ms);
-
-/** Upper bound of the training's memory on a GPU, even without one. Ranks on GPUs compare it with
- * the free memory and reserve it when they begin, or end with ::GNNMG_ERR_NO_MEMORY and the list
- * of parts.
+/** Upper bound of the training's memory on a GPU, even without one. Ranks on GPUs reserve it when
+ * they begin, or end with ::GNNMG_ERR_NO_MEMORY and the list of parts.
  * @param gpu_bytes total memory of the GPU; 0: free memory of the first rank's GPU
  * @return ::GNNMG_ERR_NOT_FOUND on the CPU with `gpu_bytes` 0 */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_memory_info(const gnnmg_trainer* trainer,
-                                                                    size_t gpu_bytes,
-                                                                    gnnmg_memory_info* info);
+GNNMG_STATUS gnnmg_trainer_get_memory_info(const gnnmg_trainer* trainer, size_t gpu_bytes,
+                                           gnnmg_memory_info* info);
 
 /** Progress of a training.
  * @threading (a) */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_progress(const gnnmg_trainer* trainer,
-                                                             gnnmg_progress_info* info);
+GNNMG_STATUS gnnmg_trainer_progress(const gnnmg_trainer* trainer, gnnmg_progress_info* info);
 
-/** Times of one rank of this process in the running epoch, or in the previous one until its first
+/** Facts about a rank of this process in the running epoch, or in the previous one until its first
  * step is complete.
  * @param index number of the rank in this process
  * @return ::GNNMG_ERR_NOT_FOUND after the last
  * @threading (a) */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_rank_info(const gnnmg_trainer* trainer,
-                                                                  int64_t index,
-                                                                  gnnmg_rank_info* info);
+GNNMG_STATUS gnnmg_trainer_get_rank_info(const gnnmg_trainer* trainer, int64_t index,
+                                         gnnmg_rank_info* info);
 
 /** Model of the trainer.
  * @threading (a) */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_model(const gnnmg_trainer* trainer,
-                                                              gnnmg_model** model);
+GNNMG_STATUS gnnmg_trainer_get_model(const gnnmg_trainer* trainer, gnnmg_model** model);
 
-/** Copies the model as of the last complete step, also during training and in a callback; after the
- * last epoch as the trainer leaves it (`keep_best`). On GPUs the weights are those that came to
- * main memory last: at the end of an epoch, before `on_epoch`, or at a checkpoint.
+/** Copies the model as of the last complete step, also during training and in a callback: with
+ * `average` the averaged weights, and after the last epoch those that the trainer leaves
+ * (`keep_best`). On GPUs as they came to main memory last: at the end of an epoch, before
+ * `on_epoch`, or at a checkpoint.
  * @return ::GNNMG_ERR_BUSY while something else changes the model
  * @threading (a) */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_snapshot(const gnnmg_trainer* trainer,
-                                                             gnnmg_model** model);
+GNNMG_STATUS gnnmg_trainer_snapshot(const gnnmg_trainer* trainer, gnnmg_model** model);
 
 /* ============================================================================================= */
 /** @defgroup predictor Predictor
- * A predictor uses a trained model from any number of threads. It has its own copy of
- * the weights. */
+ * A predictor uses a trained model from any number of threads. */
 
-/** A model's weights over a data set, which never change. */
+/** A copy of a model's weights over a data set. */
 typedef struct gnnmg_predictor gnnmg_predictor;
 
 /** Kind of result, in the type of the model unless said otherwise. */
 typedef int32_t gnnmg_output;
-
-/** Values of ::gnnmg_output. */
 enum {
   GNNMG_OUTPUT_LOGITS = 0,        /**< Result of the model, or numbers of a
                                        regression: [num_ids, output_dim]. */
@@ -2414,20 +2148,18 @@ typedef struct gnnmg_predictor_info {
   double p99_seconds;    /**< 99th percentile, within 13 %. */
 } gnnmg_predictor_info;
 
-/** Makes a predictor from a copy of a model's weights. Without the setting `fanouts` neighborhoods
- * are whole, and results are those of gnnmg_model_embed() up to rounding. With it they are the bits
- * of gnnmg_model_forward() on gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and
- * number 0. If a norm takes all nodes together, this call computes all results.
+/** Makes a predictor. Without the setting `fanouts` neighborhoods are whole, and results are those
+ * of gnnmg_model_embed() up to rounding. With it they are the bits of gnnmg_model_forward() on
+ * gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0. If a norm takes all
+ * nodes together, this call computes all results.
  * @param model on any device
  * @param dataset with the model's features; labels are not needed. Ids are its graphs if the model
  *   has a readout, else its nodes
  * @return ::GNNMG_ERR_BUSY while a trainer holds the model (use gnnmg_trainer_snapshot());
  *   ::GNNMG_ERR_UNSUPPORTED for a graph of several types; ::GNNMG_ERR_PEER_LOST naming a process
  *   that has parts of the graph */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_predictor_create(const gnnmg_model* model,
-                                                             const gnnmg_dataset* dataset,
-                                                             const char* settings,
-                                                             gnnmg_predictor** predictor);
+GNNMG_STATUS gnnmg_predictor_create(const gnnmg_model* model, const gnnmg_dataset* dataset,
+                                    const char* settings, gnnmg_predictor** predictor);
 
 /** Results for nodes or graphs, on the calling thread; a call of little work starts no other
  * threads. For all nodes gnnmg_model_embed() is faster.
@@ -2438,22 +2170,20 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_predictor_create(const gnnmg_model* 
  * @param needed bytes of the result; may be NULL
  * @return ::GNNMG_ERR_UNSUPPORTED for an output that model or task does not have;
  *   ::GNNMG_ERR_CANCELLED; ::GNNMG_ERR_UNAVAILABLE for parts elsewhere */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_predictor_run(const gnnmg_predictor* predictor,
-                                                          const int64_t* ids, int64_t num_ids,
-                                                          gnnmg_output output, void* out,
-                                                          size_t capacity, size_t* needed);
+GNNMG_STATUS gnnmg_predictor_run(const gnnmg_predictor* predictor, const int64_t* ids,
+                                 int64_t num_ids, gnnmg_output output, void* out, size_t capacity,
+                                 size_t* needed);
 
-/** Facts about a predictor, and the times of its calls.
+/** Facts about a predictor.
  * @threading (a) */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_predictor_get_info(const gnnmg_predictor* predictor,
-                                                               gnnmg_predictor_info* info);
+GNNMG_STATUS gnnmg_predictor_get_info(const gnnmg_predictor* predictor, gnnmg_predictor_info* info);
 
 /** Frees the handle. Running calls are answered. */
 GNNMG_API void gnnmg_predictor_free(gnnmg_predictor* predictor);
 
 /** @defgroup server Graph server
- * A graph server gives parts of a graph to trainers on other machines. It only reads and keeps
- * no state of its clients. The program gnnmg-server has the same code and needs no LibTorch. */
+ * A graph server gives parts of a graph to trainers on other machines, and keeps no state of them.
+ * The program gnnmg-server has the same code and needs no LibTorch. */
 
 /** A server of parts. */
 typedef struct gnnmg_server gnnmg_server;
@@ -2490,38 +2220,34 @@ typedef struct gnnmg_server_info {
  * @param parts numbers of the parts to serve; NULL: all
  * @param address to listen at: "10.0.0.7:7300", "[::]:7300"; port 0: any
  * @param token_file for clients too; NULL: none, for loopback only */
-GNNMG_API GNNMG_MUST_USE gnnmg_status
-gnnmg_server_create(const gnnmg_context* context, const char* folder, const int32_t* parts,
-                    int64_t num_parts, const char* address, const char* token_file,
-                    const gnnmg_server_config* config, gnnmg_server** server, int64_t timeout_ms);
+GNNMG_STATUS gnnmg_server_create(const gnnmg_context* context, const char* folder,
+                                 const int32_t* parts, int64_t num_parts, const char* address,
+                                 const char* token_file, const gnnmg_server_config* config,
+                                 gnnmg_server** server, int64_t timeout_ms);
 
-/** Makes server and clients authenticate each other by certificates in PEM files, which
+/** Makes server and clients authenticate each other by certificates, in PEM files that
  * gnnmg_server_start() reads.
- * @param certificate path of the server's certificate
- * @param key path of its key
- * @param authority path of the certificate that signed the clients'
+ * @param certificate the server's
+ * @param key its key
+ * @param authority the one that signed the clients'
  * @return ::GNNMG_ERR_BUSY after the start
  * @threading (b) */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_set_tls(gnnmg_server* server,
-                                                           const char* certificate, const char* key,
-                                                           const char* authority);
+GNNMG_STATUS gnnmg_server_set_tls(gnnmg_server* server, const char* certificate, const char* key,
+                                  const char* authority);
 
 /** Begins to listen. Threads of the server answer.
  * @return ::GNNMG_ERR_BUSY after the start
  * @threading (b) */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_start(gnnmg_server* server);
+GNNMG_STATUS gnnmg_server_start(gnnmg_server* server);
 
 /** State and counts of a server.
  * @threading (a) */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_get_info(const gnnmg_server* server,
-                                                            gnnmg_server_info* info);
+GNNMG_STATUS gnnmg_server_get_info(const gnnmg_server* server, gnnmg_server_info* info);
 
-/** Ends the server in order: refuses new requests and answers the running ones. It cannot be
- * started again.
+/** Ends the server in order, for ever: refuses new requests and answers the running ones.
  * @return ::GNNMG_ERR_TIMEOUT if requests were aborted after `drain_ms`
  * @threading (b) */
-GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_server_shutdown(gnnmg_server* server,
-                                                            int64_t timeout_ms);
+GNNMG_STATUS gnnmg_server_shutdown(gnnmg_server* server, int64_t timeout_ms);
 
 /** Frees the handle; without gnnmg_server_shutdown() running requests are aborted. */
 GNNMG_API void gnnmg_server_free(gnnmg_server* server);

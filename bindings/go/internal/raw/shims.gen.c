@@ -14,6 +14,10 @@ void shim_context_free(uintptr_t context) {
   if (gnnmg_loaded) gnnmg_table.context_free((gnnmg_context*)context);
 }
 
+void shim_context_close(uintptr_t context) {
+  if (gnnmg_loaded) gnnmg_table.context_close((gnnmg_context*)context);
+}
+
 outcome shim_context_get_info(uintptr_t context, gnnmg_context_info* info) {
   outcome r = {0};
   r = GNNMG_CALL(context_get_info, (const gnnmg_context*)context, info);
@@ -130,18 +134,6 @@ struct r_graph_add_edge_type shim_graph_add_edge_type(uintptr_t graph, int32_t s
   return r;
 }
 
-outcome shim_graph_set_coo(uintptr_t graph, int32_t edge_type, void* sources, void* targets, int32_t dtype, int64_t num_edges) {
-  outcome r = {0};
-  r = GNNMG_CALL(graph_set_coo, (gnnmg_graph*)graph, edge_type, sources, targets, dtype, num_edges);
-  return r;
-}
-
-outcome shim_graph_set_csc(uintptr_t graph, int32_t edge_type, const int64_t* indptr, void* indices, void* edge_ids, int32_t dtype, int64_t num_edges) {
-  outcome r = {0};
-  r = GNNMG_CALL(graph_set_csc, (gnnmg_graph*)graph, edge_type, indptr, indices, edge_ids, dtype, num_edges);
-  return r;
-}
-
 outcome shim_graph_import_coo(uintptr_t graph, int32_t edge_type, uintptr_t sources, uintptr_t targets) {
   outcome r = {0};
   r = GNNMG_CALL(graph_import_coo, (gnnmg_graph*)graph, edge_type, (gnnmg_tensor*)sources, (gnnmg_tensor*)targets);
@@ -154,33 +146,15 @@ outcome shim_graph_import_csc(uintptr_t graph, int32_t edge_type, uintptr_t indp
   return r;
 }
 
-outcome shim_graph_set_node_tensor(uintptr_t graph, int32_t node_type, const char* name, void* data, int32_t dtype, int32_t num_dims, const int64_t* shape) {
-  outcome r = {0};
-  r = GNNMG_CALL(graph_set_node_tensor, (gnnmg_graph*)graph, node_type, name, data, dtype, num_dims, shape);
-  return r;
-}
-
 outcome shim_graph_import_node_tensor(uintptr_t graph, int32_t node_type, const char* name, uintptr_t tensor) {
   outcome r = {0};
   r = GNNMG_CALL(graph_import_node_tensor, (gnnmg_graph*)graph, node_type, name, (gnnmg_tensor*)tensor);
   return r;
 }
 
-outcome shim_graph_set_node_csr(uintptr_t graph, int32_t node_type, const char* name, int64_t num_columns, const int64_t* indptr, const int32_t* indices, const float* values, int64_t num_entries) {
-  outcome r = {0};
-  r = GNNMG_CALL(graph_set_node_csr, (gnnmg_graph*)graph, node_type, name, num_columns, indptr, indices, values, num_entries);
-  return r;
-}
-
 outcome shim_graph_import_node_csr(uintptr_t graph, int32_t node_type, const char* name, int64_t num_columns, uintptr_t indptr, uintptr_t indices, uintptr_t values) {
   outcome r = {0};
   r = GNNMG_CALL(graph_import_node_csr, (gnnmg_graph*)graph, node_type, name, num_columns, (gnnmg_tensor*)indptr, (gnnmg_tensor*)indices, (gnnmg_tensor*)values);
-  return r;
-}
-
-outcome shim_graph_set_edge_tensor(uintptr_t graph, int32_t edge_type, const char* name, void* data, int32_t dtype, int32_t num_dims, const int64_t* shape) {
-  outcome r = {0};
-  r = GNNMG_CALL(graph_set_edge_tensor, (gnnmg_graph*)graph, edge_type, name, data, dtype, num_dims, shape);
   return r;
 }
 
@@ -812,23 +786,19 @@ outcome shim_model_backward_from(uintptr_t model, uintptr_t gradient) {
   return r;
 }
 
-outcome shim_model_evaluate(uintptr_t model, uintptr_t dataset, int32_t part, gnnmg_metrics* metrics, int64_t timeout_ms) {
-  outcome r = {0};
-  r = GNNMG_CALL(model_evaluate, (gnnmg_model*)model, (const gnnmg_dataset*)dataset, part, metrics, timeout_ms);
+struct r_model_evaluate shim_model_evaluate(uintptr_t model, uintptr_t dataset, int32_t part, int32_t top_k, gnnmg_metrics* metrics, int32_t want_confusion, int64_t timeout_ms) {
+  struct r_model_evaluate r = {0};
+  gnnmg_tensor* confusion = NULL;
+  r.outcome = GNNMG_CALL(model_evaluate, (gnnmg_model*)model, (const gnnmg_dataset*)dataset, part, top_k, metrics, want_confusion ? &confusion : NULL, timeout_ms);
+  r.confusion = (uintptr_t)confusion;
   return r;
 }
 
-struct r_model_embed shim_model_embed(uintptr_t model, uintptr_t dataset, int32_t node_type, int64_t timeout_ms) {
+struct r_model_embed shim_model_embed(uintptr_t model, uintptr_t dataset, int32_t node_type, const char* path, int32_t want_rows, int64_t timeout_ms) {
   struct r_model_embed r = {0};
   gnnmg_tensor* rows = NULL;
-  r.outcome = GNNMG_CALL(model_embed, (gnnmg_model*)model, (const gnnmg_dataset*)dataset, node_type, &rows, timeout_ms);
+  r.outcome = GNNMG_CALL(model_embed, (gnnmg_model*)model, (const gnnmg_dataset*)dataset, node_type, path, want_rows ? &rows : NULL, timeout_ms);
   r.rows = (uintptr_t)rows;
-  return r;
-}
-
-outcome shim_model_embed_to_file(uintptr_t model, uintptr_t dataset, int32_t node_type, const char* path, int64_t timeout_ms) {
-  outcome r = {0};
-  r = GNNMG_CALL(model_embed_to_file, (gnnmg_model*)model, (const gnnmg_dataset*)dataset, node_type, path, timeout_ms);
   return r;
 }
 
@@ -1036,15 +1006,11 @@ outcome shim_trainer_load(uintptr_t trainer, const char* path, int64_t timeout_m
   return r;
 }
 
-outcome shim_trainer_save_optimizer(uintptr_t trainer, const char* path, const char* settings, int64_t timeout_ms) {
-  outcome r = {0};
-  r = GNNMG_CALL(trainer_save_optimizer, (gnnmg_trainer*)trainer, path, settings, timeout_ms);
-  return r;
-}
-
-outcome shim_trainer_load_optimizer(uintptr_t trainer, const char* path, const char* settings, int64_t timeout_ms) {
-  outcome r = {0};
-  r = GNNMG_CALL(trainer_load_optimizer, (gnnmg_trainer*)trainer, path, settings, timeout_ms);
+struct r_trainer_get_optimizer shim_trainer_get_optimizer(uintptr_t trainer) {
+  struct r_trainer_get_optimizer r = {0};
+  gnnmg_optimizer* optimizer = NULL;
+  r.outcome = GNNMG_CALL(trainer_get_optimizer, (const gnnmg_trainer*)trainer, &optimizer);
+  r.optimizer = (uintptr_t)optimizer;
   return r;
 }
 
@@ -1074,23 +1040,19 @@ struct r_trainer_step shim_trainer_step(uintptr_t trainer, int64_t timeout_ms) {
   return r;
 }
 
-outcome shim_trainer_evaluate(uintptr_t trainer, int32_t part, gnnmg_metrics* metrics, int64_t timeout_ms) {
-  outcome r = {0};
-  r = GNNMG_CALL(trainer_evaluate, (gnnmg_trainer*)trainer, part, metrics, timeout_ms);
+struct r_trainer_evaluate shim_trainer_evaluate(uintptr_t trainer, int32_t part, gnnmg_metrics* metrics, int32_t want_confusion, int64_t timeout_ms) {
+  struct r_trainer_evaluate r = {0};
+  gnnmg_tensor* confusion = NULL;
+  r.outcome = GNNMG_CALL(trainer_evaluate, (gnnmg_trainer*)trainer, part, metrics, want_confusion ? &confusion : NULL, timeout_ms);
+  r.confusion = (uintptr_t)confusion;
   return r;
 }
 
-struct r_trainer_embed shim_trainer_embed(uintptr_t trainer, int32_t node_type, int64_t timeout_ms) {
+struct r_trainer_embed shim_trainer_embed(uintptr_t trainer, int32_t node_type, const char* path, int32_t want_rows, int64_t timeout_ms) {
   struct r_trainer_embed r = {0};
   gnnmg_tensor* rows = NULL;
-  r.outcome = GNNMG_CALL(trainer_embed, (gnnmg_trainer*)trainer, node_type, &rows, timeout_ms);
+  r.outcome = GNNMG_CALL(trainer_embed, (gnnmg_trainer*)trainer, node_type, path, want_rows ? &rows : NULL, timeout_ms);
   r.rows = (uintptr_t)rows;
-  return r;
-}
-
-outcome shim_trainer_embed_to_file(uintptr_t trainer, int32_t node_type, const char* path, int64_t timeout_ms) {
-  outcome r = {0};
-  r = GNNMG_CALL(trainer_embed_to_file, (gnnmg_trainer*)trainer, node_type, path, timeout_ms);
   return r;
 }
 

@@ -10,6 +10,8 @@ struct r_context_create shim_context_create(int32_t header_version, const gnnmg_
 
 void shim_context_free(uintptr_t context);
 
+void shim_context_close(uintptr_t context);
+
 outcome shim_context_get_info(uintptr_t context, gnnmg_context_info* info);
 
 outcome shim_context_set_option(uintptr_t context, const char* key, const char* value);
@@ -57,23 +59,13 @@ struct r_graph_add_node_type shim_graph_add_node_type(uintptr_t graph, const cha
 struct r_graph_add_edge_type { outcome outcome; int32_t edge_type; };
 struct r_graph_add_edge_type shim_graph_add_edge_type(uintptr_t graph, int32_t source_type, const char* name, int32_t target_type);
 
-outcome shim_graph_set_coo(uintptr_t graph, int32_t edge_type, void* sources, void* targets, int32_t dtype, int64_t num_edges);
-
-outcome shim_graph_set_csc(uintptr_t graph, int32_t edge_type, const int64_t* indptr, void* indices, void* edge_ids, int32_t dtype, int64_t num_edges);
-
 outcome shim_graph_import_coo(uintptr_t graph, int32_t edge_type, uintptr_t sources, uintptr_t targets);
 
 outcome shim_graph_import_csc(uintptr_t graph, int32_t edge_type, uintptr_t indptr, uintptr_t indices, uintptr_t edge_ids);
 
-outcome shim_graph_set_node_tensor(uintptr_t graph, int32_t node_type, const char* name, void* data, int32_t dtype, int32_t num_dims, const int64_t* shape);
-
 outcome shim_graph_import_node_tensor(uintptr_t graph, int32_t node_type, const char* name, uintptr_t tensor);
 
-outcome shim_graph_set_node_csr(uintptr_t graph, int32_t node_type, const char* name, int64_t num_columns, const int64_t* indptr, const int32_t* indices, const float* values, int64_t num_entries);
-
 outcome shim_graph_import_node_csr(uintptr_t graph, int32_t node_type, const char* name, int64_t num_columns, uintptr_t indptr, uintptr_t indices, uintptr_t values);
-
-outcome shim_graph_set_edge_tensor(uintptr_t graph, int32_t edge_type, const char* name, void* data, int32_t dtype, int32_t num_dims, const int64_t* shape);
 
 outcome shim_graph_import_edge_tensor(uintptr_t graph, int32_t edge_type, const char* name, uintptr_t tensor);
 
@@ -310,12 +302,11 @@ struct r_model_backward shim_model_backward(uintptr_t model, int32_t loss);
 
 outcome shim_model_backward_from(uintptr_t model, uintptr_t gradient);
 
-outcome shim_model_evaluate(uintptr_t model, uintptr_t dataset, int32_t part, gnnmg_metrics* metrics, int64_t timeout_ms);
+struct r_model_evaluate { outcome outcome; uintptr_t confusion; };
+struct r_model_evaluate shim_model_evaluate(uintptr_t model, uintptr_t dataset, int32_t part, int32_t top_k, gnnmg_metrics* metrics, int32_t want_confusion, int64_t timeout_ms);
 
 struct r_model_embed { outcome outcome; uintptr_t rows; };
-struct r_model_embed shim_model_embed(uintptr_t model, uintptr_t dataset, int32_t node_type, int64_t timeout_ms);
-
-outcome shim_model_embed_to_file(uintptr_t model, uintptr_t dataset, int32_t node_type, const char* path, int64_t timeout_ms);
+struct r_model_embed shim_model_embed(uintptr_t model, uintptr_t dataset, int32_t node_type, const char* path, int32_t want_rows, int64_t timeout_ms);
 
 outcome shim_model_save(uintptr_t model, const char* path, const char* settings, int64_t timeout_ms);
 
@@ -394,9 +385,8 @@ outcome shim_trainer_save(uintptr_t trainer, const char* path, int64_t timeout_m
 
 outcome shim_trainer_load(uintptr_t trainer, const char* path, int64_t timeout_ms);
 
-outcome shim_trainer_save_optimizer(uintptr_t trainer, const char* path, const char* settings, int64_t timeout_ms);
-
-outcome shim_trainer_load_optimizer(uintptr_t trainer, const char* path, const char* settings, int64_t timeout_ms);
+struct r_trainer_get_optimizer { outcome outcome; uintptr_t optimizer; };
+struct r_trainer_get_optimizer shim_trainer_get_optimizer(uintptr_t trainer);
 
 outcome shim_trainer_set_learning_rate(uintptr_t trainer, double rate);
 
@@ -409,12 +399,11 @@ void shim_trainer_cancel(uintptr_t trainer);
 struct r_trainer_step { outcome outcome; double loss; };
 struct r_trainer_step shim_trainer_step(uintptr_t trainer, int64_t timeout_ms);
 
-outcome shim_trainer_evaluate(uintptr_t trainer, int32_t part, gnnmg_metrics* metrics, int64_t timeout_ms);
+struct r_trainer_evaluate { outcome outcome; uintptr_t confusion; };
+struct r_trainer_evaluate shim_trainer_evaluate(uintptr_t trainer, int32_t part, gnnmg_metrics* metrics, int32_t want_confusion, int64_t timeout_ms);
 
 struct r_trainer_embed { outcome outcome; uintptr_t rows; };
-struct r_trainer_embed shim_trainer_embed(uintptr_t trainer, int32_t node_type, int64_t timeout_ms);
-
-outcome shim_trainer_embed_to_file(uintptr_t trainer, int32_t node_type, const char* path, int64_t timeout_ms);
+struct r_trainer_embed shim_trainer_embed(uintptr_t trainer, int32_t node_type, const char* path, int32_t want_rows, int64_t timeout_ms);
 
 outcome shim_trainer_get_memory_info(uintptr_t trainer, size_t gpu_bytes, gnnmg_memory_info* info);
 

@@ -237,6 +237,7 @@ type Metrics struct {
 	AveragePrecision float64
 	RMSE             float64
 	MAE              float64
+	TopKAccuracy     float64
 }
 
 // ModelConfig is gnnmg_model_config.
@@ -343,94 +344,76 @@ type MemoryInfo struct {
 	Padding            int32
 }
 
+// Times is gnnmg_times.
+type Times struct {
+	Total     float64
+	Wait      float64
+	Sample    float64
+	Gather    float64
+	Compute   float64
+	Reduce    float64
+	Optimizer float64
+	PeerWait  float64
+}
+
 // ProgressInfo is gnnmg_progress_info.
 type ProgressInfo struct {
-	StructSize       uint32
-	State            int32
-	Epoch            int64
-	NumEpochs        int64
-	Step             int64
-	NumSteps         int64
-	SeedsDone        int64
-	Loss             float64
-	Accuracy         float64
-	SeedsPerSecond   float64
-	ElapsedSeconds   float64
-	Validation       float64
-	BestValidation   float64
-	BestEpoch        int64
-	Evaluating       int32
-	HasValidation    int32
-	Seconds          float64
-	WaitSeconds      float64
-	SampleSeconds    float64
-	GatherSeconds    float64
-	ComputeSeconds   float64
-	ReduceSeconds    float64
-	OptimizerSeconds float64
-	PeerWaitSeconds  float64
-	Device           int32
-	NumRanks         int32
+	StructSize     uint32
+	State          int32
+	Epoch          int64
+	NumEpochs      int64
+	Step           int64
+	NumSteps       int64
+	SeedsDone      int64
+	Loss           float64
+	Accuracy       float64
+	SeedsPerSecond float64
+	ElapsedSeconds float64
+	Validation     float64
+	BestValidation float64
+	BestEpoch      int64
+	Evaluating     int32
+	HasValidation  int32
+	Device         int32
+	NumRanks       int32
+	Times          Times
 }
 
 // RankInfo is gnnmg_rank_info.
 type RankInfo struct {
-	StructSize       uint32
-	Rank             int32
-	Device           int32
-	Padding          int32
-	Epoch            int64
-	NumSteps         int64
-	Seconds          float64
-	WaitSeconds      float64
-	SampleSeconds    float64
-	GatherSeconds    float64
-	ComputeSeconds   float64
-	ReduceSeconds    float64
-	OptimizerSeconds float64
-	PeerWaitSeconds  float64
-	BusBytes         int64
-	NumRows          int64
-	NumRowsThere     int64
-	IdleSeconds      float64
+	StructSize   uint32
+	Rank         int32
+	Device       int32
+	Padding      int32
+	Epoch        int64
+	NumSteps     int64
+	BusBytes     int64
+	NumRows      int64
+	NumRowsThere int64
+	IdleSeconds  float64
+	Times        Times
 }
 
 // EpochInfo is gnnmg_epoch_info.
 type EpochInfo struct {
-	StructSize                 uint32
-	Evaluated                  int32
-	Epoch                      int64
-	NumEpochs                  int64
-	NumSteps                   int64
-	TrainLoss                  float64
-	TrainAccuracy              float64
-	LearningRate               float64
-	ValidationCount            int64
-	ValidationCorrect          int64
-	ValidationLoss             float64
-	ValidationAccuracy         float64
-	ValidationF1Micro          float64
-	ValidationF1Macro          float64
-	ValidationROCAUC           float64
-	ValidationAveragePrecision float64
-	ValidationRMSE             float64
-	ValidationMAE              float64
-	Seconds                    float64
-	EvaluationSeconds          float64
-	SeedsPerSecond             float64
-	WaitSeconds                float64
-	SampleSeconds              float64
-	GatherSeconds              float64
-	ComputeSeconds             float64
-	ReduceSeconds              float64
-	OptimizerSeconds           float64
-	MeanBusySeconds            float64
-	MostBusySeconds            float64
-	Best                       int32
-	SlowestRank                int32
-	PeerWaitSeconds            float64
-	Device                     int32
-	NumRanks                   int32
+	StructSize        uint32
+	Best              int32
+	Epoch             int64
+	NumEpochs         int64
+	NumSteps          int64
+	TrainLoss         float64
+	TrainAccuracy     float64
+	LearningRate      float64
+	Validation        unsafe.Pointer
+	EvaluationSeconds float64
+	SeedsPerSecond    float64
+	MeanBusySeconds   float64
+	MostBusySeconds   float64
+	SlowestRank       int32
+	Device            int32
+	NumRanks          int32
+	Padding0          int32
+	Times             Times
 }
 
 // LossBatch is gnnmg_loss_batch.
@@ -501,397 +484,377 @@ type ServerInfo struct {
 
 // A line here that does not compile is a struct that Go and C lay out in two ways.
 var (
-	_ [unsafe.Sizeof(C.gnnmg_error_info{})]byte                                = [unsafe.Sizeof(ErrorInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_error_info{}.struct_size)]byte                  = [unsafe.Offsetof(ErrorInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_error_info{}.status)]byte                       = [unsafe.Offsetof(ErrorInfo{}.Status)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_error_info{}.rank)]byte                         = [unsafe.Offsetof(ErrorInfo{}.Rank)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_error_info{}.system_error)]byte                 = [unsafe.Offsetof(ErrorInfo{}.SystemError)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_error_info{}.text)]byte                         = [unsafe.Offsetof(ErrorInfo{}.Text)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_context_config{})]byte                            = [unsafe.Sizeof(ContextConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_config{}.struct_size)]byte              = [unsafe.Offsetof(ContextConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_config{}.num_threads)]byte              = [unsafe.Offsetof(ContextConfig{}.NumThreads)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_config{}.log_capacity)]byte             = [unsafe.Offsetof(ContextConfig{}.LogCapacity)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_config{}.memory_limit)]byte             = [unsafe.Offsetof(ContextConfig{}.MemoryLimit)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_context_info{})]byte                              = [unsafe.Sizeof(ContextInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_info{}.struct_size)]byte                = [unsafe.Offsetof(ContextInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_info{}.num_threads)]byte                = [unsafe.Offsetof(ContextInfo{}.NumThreads)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_info{}.num_cores)]byte                  = [unsafe.Offsetof(ContextInfo{}.NumCores)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_info{}.torch_version)]byte              = [unsafe.Offsetof(ContextInfo{}.TorchVersion)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_info{}.memory_limit)]byte               = [unsafe.Offsetof(ContextInfo{}.MemoryLimit)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_context_info{}.memory_used)]byte                = [unsafe.Offsetof(ContextInfo{}.MemoryUsed)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_setting_info{})]byte                              = [unsafe.Sizeof(SettingInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.struct_size)]byte                = [unsafe.Offsetof(SettingInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.is_field)]byte                   = [unsafe.Offsetof(SettingInfo{}.IsField)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.name)]byte                       = [unsafe.Offsetof(SettingInfo{}.Name)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_setting_info{}._type)]byte                      = [unsafe.Offsetof(SettingInfo{}.Type)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.default_value)]byte              = [unsafe.Offsetof(SettingInfo{}.DefaultValue)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.values)]byte                     = [unsafe.Offsetof(SettingInfo{}.Values)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.help)]byte                       = [unsafe.Offsetof(SettingInfo{}.Help)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_log_info{})]byte                                  = [unsafe.Sizeof(LogInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_info{}.struct_size)]byte                    = [unsafe.Offsetof(LogInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_info{}.level)]byte                          = [unsafe.Offsetof(LogInfo{}.Level)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_info{}.unix_time_ns)]byte                   = [unsafe.Offsetof(LogInfo{}.UnixTimeNs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_log_info{}.dropped_before)]byte                 = [unsafe.Offsetof(LogInfo{}.DroppedBefore)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_device_info{})]byte                               = [unsafe.Sizeof(DeviceInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.struct_size)]byte                 = [unsafe.Offsetof(DeviceInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.device_type)]byte                 = [unsafe.Offsetof(DeviceInfo{}.DeviceType)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.name)]byte                        = [unsafe.Offsetof(DeviceInfo{}.Name)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.bus_id)]byte                      = [unsafe.Offsetof(DeviceInfo{}.BusID)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.total_memory)]byte                = [unsafe.Offsetof(DeviceInfo{}.TotalMemory)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.free_memory)]byte                 = [unsafe.Offsetof(DeviceInfo{}.FreeMemory)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.capability_major)]byte            = [unsafe.Offsetof(DeviceInfo{}.CapabilityMajor)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.capability_minor)]byte            = [unsafe.Offsetof(DeviceInfo{}.CapabilityMinor)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.multiprocessors)]byte             = [unsafe.Offsetof(DeviceInfo{}.Multiprocessors)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.driver_version)]byte              = [unsafe.Offsetof(DeviceInfo{}.DriverVersion)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.runtime_version)]byte             = [unsafe.Offsetof(DeviceInfo{}.RuntimeVersion)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_device_info{}.padding0)]byte                    = [unsafe.Offsetof(DeviceInfo{}.Padding0)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_tensor_info{})]byte                               = [unsafe.Sizeof(TensorInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.struct_size)]byte                 = [unsafe.Offsetof(TensorInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.dtype)]byte                       = [unsafe.Offsetof(TensorInfo{}.DType)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.device_type)]byte                 = [unsafe.Offsetof(TensorInfo{}.DeviceType)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.device_index)]byte                = [unsafe.Offsetof(TensorInfo{}.DeviceIndex)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.num_dims)]byte                    = [unsafe.Offsetof(TensorInfo{}.NumDims)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.read_only)]byte                   = [unsafe.Offsetof(TensorInfo{}.ReadOnly)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.shape)]byte                       = [unsafe.Offsetof(TensorInfo{}.Shape)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.num_elements)]byte                = [unsafe.Offsetof(TensorInfo{}.NumElements)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.data)]byte                        = [unsafe.Offsetof(TensorInfo{}.Data)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_dataset_info{})]byte                              = [unsafe.Sizeof(DatasetInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.struct_size)]byte                = [unsafe.Offsetof(DatasetInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.task)]byte                       = [unsafe.Offsetof(DatasetInfo{}.Task)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_graphs)]byte                 = [unsafe.Offsetof(DatasetInfo{}.NumGraphs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_nodes)]byte                  = [unsafe.Offsetof(DatasetInfo{}.NumNodes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_edges)]byte                  = [unsafe.Offsetof(DatasetInfo{}.NumEdges)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.feature_dim)]byte                = [unsafe.Offsetof(DatasetInfo{}.FeatureDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_classes)]byte                = [unsafe.Offsetof(DatasetInfo{}.NumClasses)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_splits)]byte                 = [unsafe.Offsetof(DatasetInfo{}.NumSplits)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_split_info{})]byte                                = [unsafe.Sizeof(SplitInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_info{}.struct_size)]byte                  = [unsafe.Offsetof(SplitInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_info{}.index)]byte                        = [unsafe.Offsetof(SplitInfo{}.Index)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_info{}.num_train)]byte                    = [unsafe.Offsetof(SplitInfo{}.NumTrain)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_info{}.num_validation)]byte               = [unsafe.Offsetof(SplitInfo{}.NumValidation)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_split_info{}.num_test)]byte                     = [unsafe.Offsetof(SplitInfo{}.NumTest)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_parts_config{})]byte                              = [unsafe.Sizeof(PartsConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.struct_size)]byte                = [unsafe.Offsetof(PartsConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.num_parts)]byte                  = [unsafe.Offsetof(PartsConfig{}.NumParts)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.method)]byte                     = [unsafe.Offsetof(PartsConfig{}.Method)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.edge_ids)]byte                   = [unsafe.Offsetof(PartsConfig{}.EdgeIDs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.seed)]byte                       = [unsafe.Offsetof(PartsConfig{}.Seed)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.memory_limit)]byte               = [unsafe.Offsetof(PartsConfig{}.MemoryLimit)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_parts_info{})]byte                                = [unsafe.Sizeof(PartsInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.struct_size)]byte                  = [unsafe.Offsetof(PartsInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.num_parts)]byte                    = [unsafe.Offsetof(PartsInfo{}.NumParts)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.num_nodes)]byte                    = [unsafe.Offsetof(PartsInfo{}.NumNodes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.num_edges)]byte                    = [unsafe.Offsetof(PartsInfo{}.NumEdges)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.cut_edges)]byte                    = [unsafe.Offsetof(PartsInfo{}.CutEdges)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.cut)]byte                          = [unsafe.Offsetof(PartsInfo{}.Cut)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.node_balance)]byte                 = [unsafe.Offsetof(PartsInfo{}.NodeBalance)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.edge_balance)]byte                 = [unsafe.Offsetof(PartsInfo{}.EdgeBalance)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.train_balance)]byte                = [unsafe.Offsetof(PartsInfo{}.TrainBalance)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.own_parts)]byte                    = [unsafe.Offsetof(PartsInfo{}.OwnParts)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.padding0)]byte                     = [unsafe.Offsetof(PartsInfo{}.Padding0)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.kept_rows)]byte                    = [unsafe.Offsetof(PartsInfo{}.KeptRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.own_rows)]byte                     = [unsafe.Offsetof(PartsInfo{}.OwnRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.hit_rows)]byte                     = [unsafe.Offsetof(PartsInfo{}.HitRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.asked_rows)]byte                   = [unsafe.Offsetof(PartsInfo{}.AskedRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.questions)]byte                    = [unsafe.Offsetof(PartsInfo{}.Questions)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.asked_bytes)]byte                  = [unsafe.Offsetof(PartsInfo{}.AskedBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.answer_bytes)]byte                 = [unsafe.Offsetof(PartsInfo{}.AnswerBytes)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_part_info{})]byte                                 = [unsafe.Sizeof(PartInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.struct_size)]byte                   = [unsafe.Offsetof(PartInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.hotness)]byte                       = [unsafe.Offsetof(PartInfo{}.Hotness)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.num_nodes)]byte                     = [unsafe.Offsetof(PartInfo{}.NumNodes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.num_edges)]byte                     = [unsafe.Offsetof(PartInfo{}.NumEdges)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.num_train)]byte                     = [unsafe.Offsetof(PartInfo{}.NumTrain)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.cut_edges)]byte                     = [unsafe.Offsetof(PartInfo{}.CutEdges)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.batch_rows)]byte                    = [unsafe.Offsetof(PartInfo{}.BatchRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.remote_rows)]byte                   = [unsafe.Offsetof(PartInfo{}.RemoteRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_part_info{}.hit_rate)]byte                      = [unsafe.Offsetof(PartInfo{}.HitRate)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_sampler_config{})]byte                            = [unsafe.Sizeof(SamplerConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.struct_size)]byte              = [unsafe.Offsetof(SamplerConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.num_fanouts)]byte              = [unsafe.Offsetof(SamplerConfig{}.NumFanouts)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.fanouts)]byte                  = [unsafe.Offsetof(SamplerConfig{}.Fanouts)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.replace)]byte                  = [unsafe.Offsetof(SamplerConfig{}.Replace)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.draw)]byte                     = [unsafe.Offsetof(SamplerConfig{}.Draw)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_layer_info{})]byte                                = [unsafe.Sizeof(LayerInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.struct_size)]byte                  = [unsafe.Offsetof(LayerInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.layer)]byte                        = [unsafe.Offsetof(LayerInfo{}.Layer)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.epoch)]byte                        = [unsafe.Offsetof(LayerInfo{}.Epoch)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.batch)]byte                        = [unsafe.Offsetof(LayerInfo{}.Batch)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.key)]byte                          = [unsafe.Offsetof(LayerInfo{}.Key)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_loader_config{})]byte                             = [unsafe.Sizeof(LoaderConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.struct_size)]byte               = [unsafe.Offsetof(LoaderConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.part)]byte                      = [unsafe.Offsetof(LoaderConfig{}.Part)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.batch_size)]byte                = [unsafe.Offsetof(LoaderConfig{}.BatchSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.batches_per_step)]byte          = [unsafe.Offsetof(LoaderConfig{}.BatchesPerStep)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.rank)]byte                      = [unsafe.Offsetof(LoaderConfig{}.Rank)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.world_size)]byte                = [unsafe.Offsetof(LoaderConfig{}.WorldSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.seed)]byte                      = [unsafe.Offsetof(LoaderConfig{}.Seed)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.plan)]byte                      = [unsafe.Offsetof(LoaderConfig{}.Plan)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.device)]byte                    = [unsafe.Offsetof(LoaderConfig{}.Device)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.device_index)]byte              = [unsafe.Offsetof(LoaderConfig{}.DeviceIndex)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.padding0)]byte                  = [unsafe.Offsetof(LoaderConfig{}.Padding0)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.stream)]byte                    = [unsafe.Offsetof(LoaderConfig{}.Stream)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_loader_info{})]byte                               = [unsafe.Sizeof(LoaderInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.struct_size)]byte                 = [unsafe.Offsetof(LoaderInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.padding0)]byte                    = [unsafe.Offsetof(LoaderInfo{}.Padding0)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.num_seeds)]byte                   = [unsafe.Offsetof(LoaderInfo{}.NumSeeds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.num_batches)]byte                 = [unsafe.Offsetof(LoaderInfo{}.NumBatches)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.num_steps)]byte                   = [unsafe.Offsetof(LoaderInfo{}.NumSteps)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.batches_per_step)]byte            = [unsafe.Offsetof(LoaderInfo{}.BatchesPerStep)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.epoch)]byte                       = [unsafe.Offsetof(LoaderInfo{}.Epoch)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_batch_info{})]byte                                = [unsafe.Sizeof(BatchInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.struct_size)]byte                  = [unsafe.Offsetof(BatchInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.num_layers)]byte                   = [unsafe.Offsetof(BatchInfo{}.NumLayers)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.epoch)]byte                        = [unsafe.Offsetof(BatchInfo{}.Epoch)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.number)]byte                       = [unsafe.Offsetof(BatchInfo{}.Number)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.step)]byte                         = [unsafe.Offsetof(BatchInfo{}.Step)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.num_seeds)]byte                    = [unsafe.Offsetof(BatchInfo{}.NumSeeds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.num_nodes)]byte                    = [unsafe.Offsetof(BatchInfo{}.NumNodes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.num_edges)]byte                    = [unsafe.Offsetof(BatchInfo{}.NumEdges)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.feature_dim)]byte                  = [unsafe.Offsetof(BatchInfo{}.FeatureDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.step_seeds)]byte                   = [unsafe.Offsetof(BatchInfo{}.StepSeeds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.loss_weight)]byte                  = [unsafe.Offsetof(BatchInfo{}.LossWeight)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.sample_seconds)]byte               = [unsafe.Offsetof(BatchInfo{}.SampleSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.gather_seconds)]byte               = [unsafe.Offsetof(BatchInfo{}.GatherSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.last_of_step)]byte                 = [unsafe.Offsetof(BatchInfo{}.LastOfStep)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.sparse_features)]byte              = [unsafe.Offsetof(BatchInfo{}.SparseFeatures)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.device)]byte                       = [unsafe.Offsetof(BatchInfo{}.Device)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.device_index)]byte                 = [unsafe.Offsetof(BatchInfo{}.DeviceIndex)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_block_info{})]byte                                = [unsafe.Sizeof(BlockInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_block_info{}.struct_size)]byte                  = [unsafe.Offsetof(BlockInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_block_info{}.padding0)]byte                     = [unsafe.Offsetof(BlockInfo{}.Padding0)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_block_info{}.num_targets)]byte                  = [unsafe.Offsetof(BlockInfo{}.NumTargets)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_block_info{}.num_sources)]byte                  = [unsafe.Offsetof(BlockInfo{}.NumSources)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_block_info{}.num_edges)]byte                    = [unsafe.Offsetof(BlockInfo{}.NumEdges)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_metrics{})]byte                                   = [unsafe.Sizeof(Metrics{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.struct_size)]byte                     = [unsafe.Offsetof(Metrics{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.task)]byte                            = [unsafe.Offsetof(Metrics{}.Task)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.count)]byte                           = [unsafe.Offsetof(Metrics{}.Count)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.correct)]byte                         = [unsafe.Offsetof(Metrics{}.Correct)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.loss)]byte                            = [unsafe.Offsetof(Metrics{}.Loss)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.accuracy)]byte                        = [unsafe.Offsetof(Metrics{}.Accuracy)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.f1_micro)]byte                        = [unsafe.Offsetof(Metrics{}.F1Micro)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.f1_macro)]byte                        = [unsafe.Offsetof(Metrics{}.F1Macro)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.roc_auc)]byte                         = [unsafe.Offsetof(Metrics{}.ROCAUC)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.average_precision)]byte               = [unsafe.Offsetof(Metrics{}.AveragePrecision)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.rmse)]byte                            = [unsafe.Offsetof(Metrics{}.RMSE)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_metrics{}.mae)]byte                             = [unsafe.Offsetof(Metrics{}.MAE)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_model_config{})]byte                              = [unsafe.Sizeof(ModelConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.struct_size)]byte                = [unsafe.Offsetof(ModelConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.architecture)]byte               = [unsafe.Offsetof(ModelConfig{}.Architecture)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.input_dim)]byte                  = [unsafe.Offsetof(ModelConfig{}.InputDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.hidden_dim)]byte                 = [unsafe.Offsetof(ModelConfig{}.HiddenDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.output_dim)]byte                 = [unsafe.Offsetof(ModelConfig{}.OutputDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.num_layers)]byte                 = [unsafe.Offsetof(ModelConfig{}.NumLayers)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.aggregation)]byte                = [unsafe.Offsetof(ModelConfig{}.Aggregation)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.activation)]byte                 = [unsafe.Offsetof(ModelConfig{}.Activation)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.norm)]byte                       = [unsafe.Offsetof(ModelConfig{}.Norm)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.readout)]byte                    = [unsafe.Offsetof(ModelConfig{}.Readout)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.framework)]byte                  = [unsafe.Offsetof(ModelConfig{}.Framework)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.dtype)]byte                      = [unsafe.Offsetof(ModelConfig{}.DType)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.heads)]byte                      = [unsafe.Offsetof(ModelConfig{}.Heads)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.dropout)]byte                    = [unsafe.Offsetof(ModelConfig{}.Dropout)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_config{}.seed)]byte                       = [unsafe.Offsetof(ModelConfig{}.Seed)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_model_info{})]byte                                = [unsafe.Sizeof(ModelInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.struct_size)]byte                  = [unsafe.Offsetof(ModelInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.architecture)]byte                 = [unsafe.Offsetof(ModelInfo{}.Architecture)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.num_layers)]byte                   = [unsafe.Offsetof(ModelInfo{}.NumLayers)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.dtype)]byte                        = [unsafe.Offsetof(ModelInfo{}.DType)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.input_dim)]byte                    = [unsafe.Offsetof(ModelInfo{}.InputDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.hidden_dim)]byte                   = [unsafe.Offsetof(ModelInfo{}.HiddenDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.output_dim)]byte                   = [unsafe.Offsetof(ModelInfo{}.OutputDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.num_parameters)]byte               = [unsafe.Offsetof(ModelInfo{}.NumParameters)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.num_tensors)]byte                  = [unsafe.Offsetof(ModelInfo{}.NumTensors)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.device)]byte                       = [unsafe.Offsetof(ModelInfo{}.Device)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_model_info{}.device_index)]byte                 = [unsafe.Offsetof(ModelInfo{}.DeviceIndex)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_comm_config{})]byte                               = [unsafe.Sizeof(CommConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.struct_size)]byte                 = [unsafe.Offsetof(CommConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.padding0)]byte                    = [unsafe.Offsetof(CommConfig{}.Padding0)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.deadline_ms)]byte                 = [unsafe.Offsetof(CommConfig{}.DeadlineMs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.join_ms)]byte                     = [unsafe.Offsetof(CommConfig{}.JoinMs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.heartbeat_ms)]byte                = [unsafe.Offsetof(CommConfig{}.HeartbeatMs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.port)]byte                        = [unsafe.Offsetof(CommConfig{}.Port)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.process_rank)]byte                = [unsafe.Offsetof(CommConfig{}.ProcessRank)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.num_processes)]byte               = [unsafe.Offsetof(CommConfig{}.NumProcesses)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.padding1)]byte                    = [unsafe.Offsetof(CommConfig{}.Padding1)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_served_config{})]byte                             = [unsafe.Sizeof(ServedConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_served_config{}.struct_size)]byte               = [unsafe.Offsetof(ServedConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_served_config{}.max_in_flight)]byte             = [unsafe.Offsetof(ServedConfig{}.MaxInFlight)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_served_config{}.deadline_ms)]byte               = [unsafe.Offsetof(ServedConfig{}.DeadlineMs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_served_config{}.cache_bytes)]byte               = [unsafe.Offsetof(ServedConfig{}.CacheBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_served_config{}.reading)]byte                   = [unsafe.Offsetof(ServedConfig{}.Reading)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_served_config{}.insecure)]byte                  = [unsafe.Offsetof(ServedConfig{}.Insecure)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_served_config{}.port)]byte                      = [unsafe.Offsetof(ServedConfig{}.Port)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_served_config{}.padding0)]byte                  = [unsafe.Offsetof(ServedConfig{}.Padding0)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_trainer_config{})]byte                            = [unsafe.Sizeof(TrainerConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.struct_size)]byte              = [unsafe.Offsetof(TrainerConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.num_ranks)]byte                = [unsafe.Offsetof(TrainerConfig{}.NumRanks)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.num_epochs)]byte               = [unsafe.Offsetof(TrainerConfig{}.NumEpochs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.batch_size)]byte               = [unsafe.Offsetof(TrainerConfig{}.BatchSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.batches_per_step)]byte         = [unsafe.Offsetof(TrainerConfig{}.BatchesPerStep)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.loss)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Loss)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.optimizer)]byte                = [unsafe.Offsetof(TrainerConfig{}.Optimizer)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.learning_rate)]byte            = [unsafe.Offsetof(TrainerConfig{}.LearningRate)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.weight_decay)]byte             = [unsafe.Offsetof(TrainerConfig{}.WeightDecay)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.clip_norm)]byte                = [unsafe.Offsetof(TrainerConfig{}.ClipNorm)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.seed)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Seed)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.plan)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Plan)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.device)]byte                   = [unsafe.Offsetof(TrainerConfig{}.Device)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.early_stop_patience)]byte      = [unsafe.Offsetof(TrainerConfig{}.EarlyStopPatience)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.deterministic)]byte            = [unsafe.Offsetof(TrainerConfig{}.Deterministic)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.padding0)]byte                 = [unsafe.Offsetof(TrainerConfig{}.Padding0)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_memory_info{})]byte                               = [unsafe.Sizeof(MemoryInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.struct_size)]byte                 = [unsafe.Offsetof(MemoryInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.fits)]byte                        = [unsafe.Offsetof(MemoryInfo{}.Fits)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.gpu_bytes)]byte                   = [unsafe.Offsetof(MemoryInfo{}.GpuBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.total_bytes)]byte                 = [unsafe.Offsetof(MemoryInfo{}.TotalBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.graph_bytes)]byte                 = [unsafe.Offsetof(MemoryInfo{}.GraphBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.feature_bytes)]byte               = [unsafe.Offsetof(MemoryInfo{}.FeatureBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.sampler_bytes)]byte               = [unsafe.Offsetof(MemoryInfo{}.SamplerBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.row_bytes)]byte                   = [unsafe.Offsetof(MemoryInfo{}.RowBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.step_bytes)]byte                  = [unsafe.Offsetof(MemoryInfo{}.StepBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.evaluation_bytes)]byte            = [unsafe.Offsetof(MemoryInfo{}.EvaluationBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.parameter_bytes)]byte             = [unsafe.Offsetof(MemoryInfo{}.ParameterBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.optimizer_bytes)]byte             = [unsafe.Offsetof(MemoryInfo{}.OptimizerBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.communication_bytes)]byte         = [unsafe.Offsetof(MemoryInfo{}.CommunicationBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.capture_bytes)]byte               = [unsafe.Offsetof(MemoryInfo{}.CaptureBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.reserve_bytes)]byte               = [unsafe.Offsetof(MemoryInfo{}.ReserveBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.pinned_bytes)]byte                = [unsafe.Offsetof(MemoryInfo{}.PinnedBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.num_cached)]byte                  = [unsafe.Offsetof(MemoryInfo{}.NumCached)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.graph_placement)]byte             = [unsafe.Offsetof(MemoryInfo{}.GraphPlacement)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.feature_placement)]byte           = [unsafe.Offsetof(MemoryInfo{}.FeaturePlacement)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.bounded)]byte                     = [unsafe.Offsetof(MemoryInfo{}.Bounded)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.padding)]byte                     = [unsafe.Offsetof(MemoryInfo{}.Padding)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_progress_info{})]byte                             = [unsafe.Sizeof(ProgressInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.struct_size)]byte               = [unsafe.Offsetof(ProgressInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.state)]byte                     = [unsafe.Offsetof(ProgressInfo{}.State)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.epoch)]byte                     = [unsafe.Offsetof(ProgressInfo{}.Epoch)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.num_epochs)]byte                = [unsafe.Offsetof(ProgressInfo{}.NumEpochs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.step)]byte                      = [unsafe.Offsetof(ProgressInfo{}.Step)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.num_steps)]byte                 = [unsafe.Offsetof(ProgressInfo{}.NumSteps)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.seeds_done)]byte                = [unsafe.Offsetof(ProgressInfo{}.SeedsDone)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.loss)]byte                      = [unsafe.Offsetof(ProgressInfo{}.Loss)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.accuracy)]byte                  = [unsafe.Offsetof(ProgressInfo{}.Accuracy)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.seeds_per_second)]byte          = [unsafe.Offsetof(ProgressInfo{}.SeedsPerSecond)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.elapsed_seconds)]byte           = [unsafe.Offsetof(ProgressInfo{}.ElapsedSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.validation)]byte                = [unsafe.Offsetof(ProgressInfo{}.Validation)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.best_validation)]byte           = [unsafe.Offsetof(ProgressInfo{}.BestValidation)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.best_epoch)]byte                = [unsafe.Offsetof(ProgressInfo{}.BestEpoch)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.evaluating)]byte                = [unsafe.Offsetof(ProgressInfo{}.Evaluating)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.has_validation)]byte            = [unsafe.Offsetof(ProgressInfo{}.HasValidation)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.seconds)]byte                   = [unsafe.Offsetof(ProgressInfo{}.Seconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.wait_seconds)]byte              = [unsafe.Offsetof(ProgressInfo{}.WaitSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.sample_seconds)]byte            = [unsafe.Offsetof(ProgressInfo{}.SampleSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.gather_seconds)]byte            = [unsafe.Offsetof(ProgressInfo{}.GatherSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.compute_seconds)]byte           = [unsafe.Offsetof(ProgressInfo{}.ComputeSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.reduce_seconds)]byte            = [unsafe.Offsetof(ProgressInfo{}.ReduceSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.optimizer_seconds)]byte         = [unsafe.Offsetof(ProgressInfo{}.OptimizerSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.peer_wait_seconds)]byte         = [unsafe.Offsetof(ProgressInfo{}.PeerWaitSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.device)]byte                    = [unsafe.Offsetof(ProgressInfo{}.Device)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.num_ranks)]byte                 = [unsafe.Offsetof(ProgressInfo{}.NumRanks)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_rank_info{})]byte                                 = [unsafe.Sizeof(RankInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.struct_size)]byte                   = [unsafe.Offsetof(RankInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.rank)]byte                          = [unsafe.Offsetof(RankInfo{}.Rank)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.device)]byte                        = [unsafe.Offsetof(RankInfo{}.Device)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.padding)]byte                       = [unsafe.Offsetof(RankInfo{}.Padding)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.epoch)]byte                         = [unsafe.Offsetof(RankInfo{}.Epoch)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_steps)]byte                     = [unsafe.Offsetof(RankInfo{}.NumSteps)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.seconds)]byte                       = [unsafe.Offsetof(RankInfo{}.Seconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.wait_seconds)]byte                  = [unsafe.Offsetof(RankInfo{}.WaitSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.sample_seconds)]byte                = [unsafe.Offsetof(RankInfo{}.SampleSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.gather_seconds)]byte                = [unsafe.Offsetof(RankInfo{}.GatherSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.compute_seconds)]byte               = [unsafe.Offsetof(RankInfo{}.ComputeSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.reduce_seconds)]byte                = [unsafe.Offsetof(RankInfo{}.ReduceSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.optimizer_seconds)]byte             = [unsafe.Offsetof(RankInfo{}.OptimizerSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.peer_wait_seconds)]byte             = [unsafe.Offsetof(RankInfo{}.PeerWaitSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.bus_bytes)]byte                     = [unsafe.Offsetof(RankInfo{}.BusBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_rows)]byte                      = [unsafe.Offsetof(RankInfo{}.NumRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_rows_there)]byte                = [unsafe.Offsetof(RankInfo{}.NumRowsThere)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.idle_seconds)]byte                  = [unsafe.Offsetof(RankInfo{}.IdleSeconds)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_epoch_info{})]byte                                = [unsafe.Sizeof(EpochInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.struct_size)]byte                  = [unsafe.Offsetof(EpochInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.evaluated)]byte                    = [unsafe.Offsetof(EpochInfo{}.Evaluated)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.epoch)]byte                        = [unsafe.Offsetof(EpochInfo{}.Epoch)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.num_epochs)]byte                   = [unsafe.Offsetof(EpochInfo{}.NumEpochs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.num_steps)]byte                    = [unsafe.Offsetof(EpochInfo{}.NumSteps)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.train_loss)]byte                   = [unsafe.Offsetof(EpochInfo{}.TrainLoss)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.train_accuracy)]byte               = [unsafe.Offsetof(EpochInfo{}.TrainAccuracy)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.learning_rate)]byte                = [unsafe.Offsetof(EpochInfo{}.LearningRate)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_count)]byte             = [unsafe.Offsetof(EpochInfo{}.ValidationCount)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_correct)]byte           = [unsafe.Offsetof(EpochInfo{}.ValidationCorrect)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_loss)]byte              = [unsafe.Offsetof(EpochInfo{}.ValidationLoss)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_accuracy)]byte          = [unsafe.Offsetof(EpochInfo{}.ValidationAccuracy)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_f1_micro)]byte          = [unsafe.Offsetof(EpochInfo{}.ValidationF1Micro)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_f1_macro)]byte          = [unsafe.Offsetof(EpochInfo{}.ValidationF1Macro)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_roc_auc)]byte           = [unsafe.Offsetof(EpochInfo{}.ValidationROCAUC)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_average_precision)]byte = [unsafe.Offsetof(EpochInfo{}.ValidationAveragePrecision)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_rmse)]byte              = [unsafe.Offsetof(EpochInfo{}.ValidationRMSE)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation_mae)]byte               = [unsafe.Offsetof(EpochInfo{}.ValidationMAE)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.seconds)]byte                      = [unsafe.Offsetof(EpochInfo{}.Seconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.evaluation_seconds)]byte           = [unsafe.Offsetof(EpochInfo{}.EvaluationSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.seeds_per_second)]byte             = [unsafe.Offsetof(EpochInfo{}.SeedsPerSecond)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.wait_seconds)]byte                 = [unsafe.Offsetof(EpochInfo{}.WaitSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.sample_seconds)]byte               = [unsafe.Offsetof(EpochInfo{}.SampleSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.gather_seconds)]byte               = [unsafe.Offsetof(EpochInfo{}.GatherSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.compute_seconds)]byte              = [unsafe.Offsetof(EpochInfo{}.ComputeSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.reduce_seconds)]byte               = [unsafe.Offsetof(EpochInfo{}.ReduceSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.optimizer_seconds)]byte            = [unsafe.Offsetof(EpochInfo{}.OptimizerSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.mean_busy_seconds)]byte            = [unsafe.Offsetof(EpochInfo{}.MeanBusySeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.most_busy_seconds)]byte            = [unsafe.Offsetof(EpochInfo{}.MostBusySeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.best)]byte                         = [unsafe.Offsetof(EpochInfo{}.Best)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.slowest_rank)]byte                 = [unsafe.Offsetof(EpochInfo{}.SlowestRank)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.peer_wait_seconds)]byte            = [unsafe.Offsetof(EpochInfo{}.PeerWaitSeconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.device)]byte                       = [unsafe.Offsetof(EpochInfo{}.Device)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.num_ranks)]byte                    = [unsafe.Offsetof(EpochInfo{}.NumRanks)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_loss_batch{})]byte                                = [unsafe.Sizeof(LossBatch{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.struct_size)]byte                  = [unsafe.Offsetof(LossBatch{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.dtype)]byte                        = [unsafe.Offsetof(LossBatch{}.DType)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.num_rows)]byte                     = [unsafe.Offsetof(LossBatch{}.NumRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.num_columns)]byte                  = [unsafe.Offsetof(LossBatch{}.NumColumns)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.seeds)]byte                        = [unsafe.Offsetof(LossBatch{}.Seeds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.logits)]byte                       = [unsafe.Offsetof(LossBatch{}.Logits)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.classes)]byte                      = [unsafe.Offsetof(LossBatch{}.Classes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.targets)]byte                      = [unsafe.Offsetof(LossBatch{}.Targets)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.weights)]byte                      = [unsafe.Offsetof(LossBatch{}.Weights)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.gradient)]byte                     = [unsafe.Offsetof(LossBatch{}.Gradient)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.loss)]byte                         = [unsafe.Offsetof(LossBatch{}.Loss)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.weight)]byte                       = [unsafe.Offsetof(LossBatch{}.Weight)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_checkpoint_config{})]byte                         = [unsafe.Sizeof(CheckpointConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.struct_size)]byte           = [unsafe.Offsetof(CheckpointConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.keep)]byte                  = [unsafe.Offsetof(CheckpointConfig{}.Keep)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.every_steps)]byte           = [unsafe.Offsetof(CheckpointConfig{}.EverySteps)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.every_seconds)]byte         = [unsafe.Offsetof(CheckpointConfig{}.EverySeconds)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_predictor_info{})]byte                            = [unsafe.Sizeof(PredictorInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.struct_size)]byte              = [unsafe.Offsetof(PredictorInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.dtype)]byte                    = [unsafe.Offsetof(PredictorInfo{}.DType)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.task)]byte                     = [unsafe.Offsetof(PredictorInfo{}.Task)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.exact)]byte                    = [unsafe.Offsetof(PredictorInfo{}.Exact)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.num_ids)]byte                  = [unsafe.Offsetof(PredictorInfo{}.NumIDs)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.output_dim)]byte               = [unsafe.Offsetof(PredictorInfo{}.OutputDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.classes_dim)]byte              = [unsafe.Offsetof(PredictorInfo{}.ClassesDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.embedding_dim)]byte            = [unsafe.Offsetof(PredictorInfo{}.EmbeddingDim)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.num_calls)]byte                = [unsafe.Offsetof(PredictorInfo{}.NumCalls)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.num_rows)]byte                 = [unsafe.Offsetof(PredictorInfo{}.NumRows)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.p50_seconds)]byte              = [unsafe.Offsetof(PredictorInfo{}.P50Seconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.p99_seconds)]byte              = [unsafe.Offsetof(PredictorInfo{}.P99Seconds)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_server_config{})]byte                             = [unsafe.Sizeof(ServerConfig{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_config{}.struct_size)]byte               = [unsafe.Offsetof(ServerConfig{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_config{}.threads)]byte                   = [unsafe.Offsetof(ServerConfig{}.Threads)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_config{}.insecure)]byte                  = [unsafe.Offsetof(ServerConfig{}.Insecure)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_config{}.padding0)]byte                  = [unsafe.Offsetof(ServerConfig{}.Padding0)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_config{}.drain_ms)]byte                  = [unsafe.Offsetof(ServerConfig{}.DrainMs)]byte{}
-	_ [unsafe.Sizeof(C.gnnmg_server_info{})]byte                               = [unsafe.Sizeof(ServerInfo{})]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.struct_size)]byte                 = [unsafe.Offsetof(ServerInfo{}.StructSize)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.port)]byte                        = [unsafe.Offsetof(ServerInfo{}.Port)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_parts)]byte                   = [unsafe.Offsetof(ServerInfo{}.NumParts)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_served)]byte                  = [unsafe.Offsetof(ServerInfo{}.NumServed)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_clients)]byte                 = [unsafe.Offsetof(ServerInfo{}.NumClients)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_questions)]byte               = [unsafe.Offsetof(ServerInfo{}.NumQuestions)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_reads)]byte                   = [unsafe.Offsetof(ServerInfo{}.NumReads)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.received_bytes)]byte              = [unsafe.Offsetof(ServerInfo{}.ReceivedBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.sent_bytes)]byte                  = [unsafe.Offsetof(ServerInfo{}.SentBytes)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_refused)]byte                 = [unsafe.Offsetof(ServerInfo{}.NumRefused)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_busy)]byte                    = [unsafe.Offsetof(ServerInfo{}.NumBusy)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.p50_seconds)]byte                 = [unsafe.Offsetof(ServerInfo{}.P50Seconds)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_server_info{}.p99_seconds)]byte                 = [unsafe.Offsetof(ServerInfo{}.P99Seconds)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_error_info{})]byte                           = [unsafe.Sizeof(ErrorInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_error_info{}.struct_size)]byte             = [unsafe.Offsetof(ErrorInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_error_info{}.status)]byte                  = [unsafe.Offsetof(ErrorInfo{}.Status)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_error_info{}.rank)]byte                    = [unsafe.Offsetof(ErrorInfo{}.Rank)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_error_info{}.system_error)]byte            = [unsafe.Offsetof(ErrorInfo{}.SystemError)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_error_info{}.text)]byte                    = [unsafe.Offsetof(ErrorInfo{}.Text)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_context_config{})]byte                       = [unsafe.Sizeof(ContextConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_config{}.struct_size)]byte         = [unsafe.Offsetof(ContextConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_config{}.num_threads)]byte         = [unsafe.Offsetof(ContextConfig{}.NumThreads)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_config{}.log_capacity)]byte        = [unsafe.Offsetof(ContextConfig{}.LogCapacity)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_config{}.memory_limit)]byte        = [unsafe.Offsetof(ContextConfig{}.MemoryLimit)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_context_info{})]byte                         = [unsafe.Sizeof(ContextInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_info{}.struct_size)]byte           = [unsafe.Offsetof(ContextInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_info{}.num_threads)]byte           = [unsafe.Offsetof(ContextInfo{}.NumThreads)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_info{}.num_cores)]byte             = [unsafe.Offsetof(ContextInfo{}.NumCores)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_info{}.torch_version)]byte         = [unsafe.Offsetof(ContextInfo{}.TorchVersion)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_info{}.memory_limit)]byte          = [unsafe.Offsetof(ContextInfo{}.MemoryLimit)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_context_info{}.memory_used)]byte           = [unsafe.Offsetof(ContextInfo{}.MemoryUsed)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_setting_info{})]byte                         = [unsafe.Sizeof(SettingInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.struct_size)]byte           = [unsafe.Offsetof(SettingInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.is_field)]byte              = [unsafe.Offsetof(SettingInfo{}.IsField)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.name)]byte                  = [unsafe.Offsetof(SettingInfo{}.Name)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_setting_info{}._type)]byte                 = [unsafe.Offsetof(SettingInfo{}.Type)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.default_value)]byte         = [unsafe.Offsetof(SettingInfo{}.DefaultValue)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.values)]byte                = [unsafe.Offsetof(SettingInfo{}.Values)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_setting_info{}.help)]byte                  = [unsafe.Offsetof(SettingInfo{}.Help)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_log_info{})]byte                             = [unsafe.Sizeof(LogInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_log_info{}.struct_size)]byte               = [unsafe.Offsetof(LogInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_log_info{}.level)]byte                     = [unsafe.Offsetof(LogInfo{}.Level)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_log_info{}.unix_time_ns)]byte              = [unsafe.Offsetof(LogInfo{}.UnixTimeNs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_log_info{}.dropped_before)]byte            = [unsafe.Offsetof(LogInfo{}.DroppedBefore)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_device_info{})]byte                          = [unsafe.Sizeof(DeviceInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.struct_size)]byte            = [unsafe.Offsetof(DeviceInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.device_type)]byte            = [unsafe.Offsetof(DeviceInfo{}.DeviceType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.name)]byte                   = [unsafe.Offsetof(DeviceInfo{}.Name)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.bus_id)]byte                 = [unsafe.Offsetof(DeviceInfo{}.BusID)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.total_memory)]byte           = [unsafe.Offsetof(DeviceInfo{}.TotalMemory)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.free_memory)]byte            = [unsafe.Offsetof(DeviceInfo{}.FreeMemory)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.capability_major)]byte       = [unsafe.Offsetof(DeviceInfo{}.CapabilityMajor)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.capability_minor)]byte       = [unsafe.Offsetof(DeviceInfo{}.CapabilityMinor)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.multiprocessors)]byte        = [unsafe.Offsetof(DeviceInfo{}.Multiprocessors)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.driver_version)]byte         = [unsafe.Offsetof(DeviceInfo{}.DriverVersion)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.runtime_version)]byte        = [unsafe.Offsetof(DeviceInfo{}.RuntimeVersion)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.padding0)]byte               = [unsafe.Offsetof(DeviceInfo{}.Padding0)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_tensor_info{})]byte                          = [unsafe.Sizeof(TensorInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.struct_size)]byte            = [unsafe.Offsetof(TensorInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.dtype)]byte                  = [unsafe.Offsetof(TensorInfo{}.DType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.device_type)]byte            = [unsafe.Offsetof(TensorInfo{}.DeviceType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.device_index)]byte           = [unsafe.Offsetof(TensorInfo{}.DeviceIndex)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.num_dims)]byte               = [unsafe.Offsetof(TensorInfo{}.NumDims)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.read_only)]byte              = [unsafe.Offsetof(TensorInfo{}.ReadOnly)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.shape)]byte                  = [unsafe.Offsetof(TensorInfo{}.Shape)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.num_elements)]byte           = [unsafe.Offsetof(TensorInfo{}.NumElements)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.data)]byte                   = [unsafe.Offsetof(TensorInfo{}.Data)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_dataset_info{})]byte                         = [unsafe.Sizeof(DatasetInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.struct_size)]byte           = [unsafe.Offsetof(DatasetInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.task)]byte                  = [unsafe.Offsetof(DatasetInfo{}.Task)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_graphs)]byte            = [unsafe.Offsetof(DatasetInfo{}.NumGraphs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_nodes)]byte             = [unsafe.Offsetof(DatasetInfo{}.NumNodes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_edges)]byte             = [unsafe.Offsetof(DatasetInfo{}.NumEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.feature_dim)]byte           = [unsafe.Offsetof(DatasetInfo{}.FeatureDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_classes)]byte           = [unsafe.Offsetof(DatasetInfo{}.NumClasses)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.num_splits)]byte            = [unsafe.Offsetof(DatasetInfo{}.NumSplits)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_split_info{})]byte                           = [unsafe.Sizeof(SplitInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_split_info{}.struct_size)]byte             = [unsafe.Offsetof(SplitInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_split_info{}.index)]byte                   = [unsafe.Offsetof(SplitInfo{}.Index)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_split_info{}.num_train)]byte               = [unsafe.Offsetof(SplitInfo{}.NumTrain)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_split_info{}.num_validation)]byte          = [unsafe.Offsetof(SplitInfo{}.NumValidation)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_split_info{}.num_test)]byte                = [unsafe.Offsetof(SplitInfo{}.NumTest)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_parts_config{})]byte                         = [unsafe.Sizeof(PartsConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.struct_size)]byte           = [unsafe.Offsetof(PartsConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.num_parts)]byte             = [unsafe.Offsetof(PartsConfig{}.NumParts)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.method)]byte                = [unsafe.Offsetof(PartsConfig{}.Method)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.edge_ids)]byte              = [unsafe.Offsetof(PartsConfig{}.EdgeIDs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.seed)]byte                  = [unsafe.Offsetof(PartsConfig{}.Seed)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_config{}.memory_limit)]byte          = [unsafe.Offsetof(PartsConfig{}.MemoryLimit)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_parts_info{})]byte                           = [unsafe.Sizeof(PartsInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.struct_size)]byte             = [unsafe.Offsetof(PartsInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.num_parts)]byte               = [unsafe.Offsetof(PartsInfo{}.NumParts)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.num_nodes)]byte               = [unsafe.Offsetof(PartsInfo{}.NumNodes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.num_edges)]byte               = [unsafe.Offsetof(PartsInfo{}.NumEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.cut_edges)]byte               = [unsafe.Offsetof(PartsInfo{}.CutEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.cut)]byte                     = [unsafe.Offsetof(PartsInfo{}.Cut)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.node_balance)]byte            = [unsafe.Offsetof(PartsInfo{}.NodeBalance)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.edge_balance)]byte            = [unsafe.Offsetof(PartsInfo{}.EdgeBalance)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.train_balance)]byte           = [unsafe.Offsetof(PartsInfo{}.TrainBalance)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.own_parts)]byte               = [unsafe.Offsetof(PartsInfo{}.OwnParts)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.padding0)]byte                = [unsafe.Offsetof(PartsInfo{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.kept_rows)]byte               = [unsafe.Offsetof(PartsInfo{}.KeptRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.own_rows)]byte                = [unsafe.Offsetof(PartsInfo{}.OwnRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.hit_rows)]byte                = [unsafe.Offsetof(PartsInfo{}.HitRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.asked_rows)]byte              = [unsafe.Offsetof(PartsInfo{}.AskedRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.questions)]byte               = [unsafe.Offsetof(PartsInfo{}.Questions)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.asked_bytes)]byte             = [unsafe.Offsetof(PartsInfo{}.AskedBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_parts_info{}.answer_bytes)]byte            = [unsafe.Offsetof(PartsInfo{}.AnswerBytes)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_part_info{})]byte                            = [unsafe.Sizeof(PartInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.struct_size)]byte              = [unsafe.Offsetof(PartInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.hotness)]byte                  = [unsafe.Offsetof(PartInfo{}.Hotness)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.num_nodes)]byte                = [unsafe.Offsetof(PartInfo{}.NumNodes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.num_edges)]byte                = [unsafe.Offsetof(PartInfo{}.NumEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.num_train)]byte                = [unsafe.Offsetof(PartInfo{}.NumTrain)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.cut_edges)]byte                = [unsafe.Offsetof(PartInfo{}.CutEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.batch_rows)]byte               = [unsafe.Offsetof(PartInfo{}.BatchRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.remote_rows)]byte              = [unsafe.Offsetof(PartInfo{}.RemoteRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_part_info{}.hit_rate)]byte                 = [unsafe.Offsetof(PartInfo{}.HitRate)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_sampler_config{})]byte                       = [unsafe.Sizeof(SamplerConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.struct_size)]byte         = [unsafe.Offsetof(SamplerConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.num_fanouts)]byte         = [unsafe.Offsetof(SamplerConfig{}.NumFanouts)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.fanouts)]byte             = [unsafe.Offsetof(SamplerConfig{}.Fanouts)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.replace)]byte             = [unsafe.Offsetof(SamplerConfig{}.Replace)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_sampler_config{}.draw)]byte                = [unsafe.Offsetof(SamplerConfig{}.Draw)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_layer_info{})]byte                           = [unsafe.Sizeof(LayerInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.struct_size)]byte             = [unsafe.Offsetof(LayerInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.layer)]byte                   = [unsafe.Offsetof(LayerInfo{}.Layer)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.epoch)]byte                   = [unsafe.Offsetof(LayerInfo{}.Epoch)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.batch)]byte                   = [unsafe.Offsetof(LayerInfo{}.Batch)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_layer_info{}.key)]byte                     = [unsafe.Offsetof(LayerInfo{}.Key)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_loader_config{})]byte                        = [unsafe.Sizeof(LoaderConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.struct_size)]byte          = [unsafe.Offsetof(LoaderConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.part)]byte                 = [unsafe.Offsetof(LoaderConfig{}.Part)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.batch_size)]byte           = [unsafe.Offsetof(LoaderConfig{}.BatchSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.batches_per_step)]byte     = [unsafe.Offsetof(LoaderConfig{}.BatchesPerStep)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.rank)]byte                 = [unsafe.Offsetof(LoaderConfig{}.Rank)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.world_size)]byte           = [unsafe.Offsetof(LoaderConfig{}.WorldSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.seed)]byte                 = [unsafe.Offsetof(LoaderConfig{}.Seed)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.plan)]byte                 = [unsafe.Offsetof(LoaderConfig{}.Plan)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.device)]byte               = [unsafe.Offsetof(LoaderConfig{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.device_index)]byte         = [unsafe.Offsetof(LoaderConfig{}.DeviceIndex)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.padding0)]byte             = [unsafe.Offsetof(LoaderConfig{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.stream)]byte               = [unsafe.Offsetof(LoaderConfig{}.Stream)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_loader_info{})]byte                          = [unsafe.Sizeof(LoaderInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.struct_size)]byte            = [unsafe.Offsetof(LoaderInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.padding0)]byte               = [unsafe.Offsetof(LoaderInfo{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.num_seeds)]byte              = [unsafe.Offsetof(LoaderInfo{}.NumSeeds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.num_batches)]byte            = [unsafe.Offsetof(LoaderInfo{}.NumBatches)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.num_steps)]byte              = [unsafe.Offsetof(LoaderInfo{}.NumSteps)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.batches_per_step)]byte       = [unsafe.Offsetof(LoaderInfo{}.BatchesPerStep)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.epoch)]byte                  = [unsafe.Offsetof(LoaderInfo{}.Epoch)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_batch_info{})]byte                           = [unsafe.Sizeof(BatchInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.struct_size)]byte             = [unsafe.Offsetof(BatchInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.num_layers)]byte              = [unsafe.Offsetof(BatchInfo{}.NumLayers)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.epoch)]byte                   = [unsafe.Offsetof(BatchInfo{}.Epoch)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.number)]byte                  = [unsafe.Offsetof(BatchInfo{}.Number)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.step)]byte                    = [unsafe.Offsetof(BatchInfo{}.Step)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.num_seeds)]byte               = [unsafe.Offsetof(BatchInfo{}.NumSeeds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.num_nodes)]byte               = [unsafe.Offsetof(BatchInfo{}.NumNodes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.num_edges)]byte               = [unsafe.Offsetof(BatchInfo{}.NumEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.feature_dim)]byte             = [unsafe.Offsetof(BatchInfo{}.FeatureDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.step_seeds)]byte              = [unsafe.Offsetof(BatchInfo{}.StepSeeds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.loss_weight)]byte             = [unsafe.Offsetof(BatchInfo{}.LossWeight)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.sample_seconds)]byte          = [unsafe.Offsetof(BatchInfo{}.SampleSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.gather_seconds)]byte          = [unsafe.Offsetof(BatchInfo{}.GatherSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.last_of_step)]byte            = [unsafe.Offsetof(BatchInfo{}.LastOfStep)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.sparse_features)]byte         = [unsafe.Offsetof(BatchInfo{}.SparseFeatures)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.device)]byte                  = [unsafe.Offsetof(BatchInfo{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.device_index)]byte            = [unsafe.Offsetof(BatchInfo{}.DeviceIndex)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_block_info{})]byte                           = [unsafe.Sizeof(BlockInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_block_info{}.struct_size)]byte             = [unsafe.Offsetof(BlockInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_block_info{}.padding0)]byte                = [unsafe.Offsetof(BlockInfo{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_block_info{}.num_targets)]byte             = [unsafe.Offsetof(BlockInfo{}.NumTargets)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_block_info{}.num_sources)]byte             = [unsafe.Offsetof(BlockInfo{}.NumSources)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_block_info{}.num_edges)]byte               = [unsafe.Offsetof(BlockInfo{}.NumEdges)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_metrics{})]byte                              = [unsafe.Sizeof(Metrics{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.struct_size)]byte                = [unsafe.Offsetof(Metrics{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.task)]byte                       = [unsafe.Offsetof(Metrics{}.Task)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.count)]byte                      = [unsafe.Offsetof(Metrics{}.Count)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.correct)]byte                    = [unsafe.Offsetof(Metrics{}.Correct)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.loss)]byte                       = [unsafe.Offsetof(Metrics{}.Loss)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.accuracy)]byte                   = [unsafe.Offsetof(Metrics{}.Accuracy)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.f1_micro)]byte                   = [unsafe.Offsetof(Metrics{}.F1Micro)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.f1_macro)]byte                   = [unsafe.Offsetof(Metrics{}.F1Macro)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.roc_auc)]byte                    = [unsafe.Offsetof(Metrics{}.ROCAUC)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.average_precision)]byte          = [unsafe.Offsetof(Metrics{}.AveragePrecision)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.rmse)]byte                       = [unsafe.Offsetof(Metrics{}.RMSE)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.mae)]byte                        = [unsafe.Offsetof(Metrics{}.MAE)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_metrics{}.top_k_accuracy)]byte             = [unsafe.Offsetof(Metrics{}.TopKAccuracy)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_model_config{})]byte                         = [unsafe.Sizeof(ModelConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.struct_size)]byte           = [unsafe.Offsetof(ModelConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.architecture)]byte          = [unsafe.Offsetof(ModelConfig{}.Architecture)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.input_dim)]byte             = [unsafe.Offsetof(ModelConfig{}.InputDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.hidden_dim)]byte            = [unsafe.Offsetof(ModelConfig{}.HiddenDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.output_dim)]byte            = [unsafe.Offsetof(ModelConfig{}.OutputDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.num_layers)]byte            = [unsafe.Offsetof(ModelConfig{}.NumLayers)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.aggregation)]byte           = [unsafe.Offsetof(ModelConfig{}.Aggregation)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.activation)]byte            = [unsafe.Offsetof(ModelConfig{}.Activation)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.norm)]byte                  = [unsafe.Offsetof(ModelConfig{}.Norm)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.readout)]byte               = [unsafe.Offsetof(ModelConfig{}.Readout)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.framework)]byte             = [unsafe.Offsetof(ModelConfig{}.Framework)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.dtype)]byte                 = [unsafe.Offsetof(ModelConfig{}.DType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.heads)]byte                 = [unsafe.Offsetof(ModelConfig{}.Heads)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.dropout)]byte               = [unsafe.Offsetof(ModelConfig{}.Dropout)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.seed)]byte                  = [unsafe.Offsetof(ModelConfig{}.Seed)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_model_info{})]byte                           = [unsafe.Sizeof(ModelInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.struct_size)]byte             = [unsafe.Offsetof(ModelInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.architecture)]byte            = [unsafe.Offsetof(ModelInfo{}.Architecture)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.num_layers)]byte              = [unsafe.Offsetof(ModelInfo{}.NumLayers)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.dtype)]byte                   = [unsafe.Offsetof(ModelInfo{}.DType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.input_dim)]byte               = [unsafe.Offsetof(ModelInfo{}.InputDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.hidden_dim)]byte              = [unsafe.Offsetof(ModelInfo{}.HiddenDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.output_dim)]byte              = [unsafe.Offsetof(ModelInfo{}.OutputDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.num_parameters)]byte          = [unsafe.Offsetof(ModelInfo{}.NumParameters)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.num_tensors)]byte             = [unsafe.Offsetof(ModelInfo{}.NumTensors)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.device)]byte                  = [unsafe.Offsetof(ModelInfo{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.device_index)]byte            = [unsafe.Offsetof(ModelInfo{}.DeviceIndex)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_comm_config{})]byte                          = [unsafe.Sizeof(CommConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.struct_size)]byte            = [unsafe.Offsetof(CommConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.padding0)]byte               = [unsafe.Offsetof(CommConfig{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.deadline_ms)]byte            = [unsafe.Offsetof(CommConfig{}.DeadlineMs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.join_ms)]byte                = [unsafe.Offsetof(CommConfig{}.JoinMs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.heartbeat_ms)]byte           = [unsafe.Offsetof(CommConfig{}.HeartbeatMs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.port)]byte                   = [unsafe.Offsetof(CommConfig{}.Port)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.process_rank)]byte           = [unsafe.Offsetof(CommConfig{}.ProcessRank)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.num_processes)]byte          = [unsafe.Offsetof(CommConfig{}.NumProcesses)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.padding1)]byte               = [unsafe.Offsetof(CommConfig{}.Padding1)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_served_config{})]byte                        = [unsafe.Sizeof(ServedConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.struct_size)]byte          = [unsafe.Offsetof(ServedConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.max_in_flight)]byte        = [unsafe.Offsetof(ServedConfig{}.MaxInFlight)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.deadline_ms)]byte          = [unsafe.Offsetof(ServedConfig{}.DeadlineMs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.cache_bytes)]byte          = [unsafe.Offsetof(ServedConfig{}.CacheBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.reading)]byte              = [unsafe.Offsetof(ServedConfig{}.Reading)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.insecure)]byte             = [unsafe.Offsetof(ServedConfig{}.Insecure)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.port)]byte                 = [unsafe.Offsetof(ServedConfig{}.Port)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_served_config{}.padding0)]byte             = [unsafe.Offsetof(ServedConfig{}.Padding0)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_trainer_config{})]byte                       = [unsafe.Sizeof(TrainerConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.struct_size)]byte         = [unsafe.Offsetof(TrainerConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.num_ranks)]byte           = [unsafe.Offsetof(TrainerConfig{}.NumRanks)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.num_epochs)]byte          = [unsafe.Offsetof(TrainerConfig{}.NumEpochs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.batch_size)]byte          = [unsafe.Offsetof(TrainerConfig{}.BatchSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.batches_per_step)]byte    = [unsafe.Offsetof(TrainerConfig{}.BatchesPerStep)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.loss)]byte                = [unsafe.Offsetof(TrainerConfig{}.Loss)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.optimizer)]byte           = [unsafe.Offsetof(TrainerConfig{}.Optimizer)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.learning_rate)]byte       = [unsafe.Offsetof(TrainerConfig{}.LearningRate)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.weight_decay)]byte        = [unsafe.Offsetof(TrainerConfig{}.WeightDecay)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.clip_norm)]byte           = [unsafe.Offsetof(TrainerConfig{}.ClipNorm)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.seed)]byte                = [unsafe.Offsetof(TrainerConfig{}.Seed)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.plan)]byte                = [unsafe.Offsetof(TrainerConfig{}.Plan)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.device)]byte              = [unsafe.Offsetof(TrainerConfig{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.early_stop_patience)]byte = [unsafe.Offsetof(TrainerConfig{}.EarlyStopPatience)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.deterministic)]byte       = [unsafe.Offsetof(TrainerConfig{}.Deterministic)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.padding0)]byte            = [unsafe.Offsetof(TrainerConfig{}.Padding0)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_memory_info{})]byte                          = [unsafe.Sizeof(MemoryInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.struct_size)]byte            = [unsafe.Offsetof(MemoryInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.fits)]byte                   = [unsafe.Offsetof(MemoryInfo{}.Fits)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.gpu_bytes)]byte              = [unsafe.Offsetof(MemoryInfo{}.GpuBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.total_bytes)]byte            = [unsafe.Offsetof(MemoryInfo{}.TotalBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.graph_bytes)]byte            = [unsafe.Offsetof(MemoryInfo{}.GraphBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.feature_bytes)]byte          = [unsafe.Offsetof(MemoryInfo{}.FeatureBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.sampler_bytes)]byte          = [unsafe.Offsetof(MemoryInfo{}.SamplerBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.row_bytes)]byte              = [unsafe.Offsetof(MemoryInfo{}.RowBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.step_bytes)]byte             = [unsafe.Offsetof(MemoryInfo{}.StepBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.evaluation_bytes)]byte       = [unsafe.Offsetof(MemoryInfo{}.EvaluationBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.parameter_bytes)]byte        = [unsafe.Offsetof(MemoryInfo{}.ParameterBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.optimizer_bytes)]byte        = [unsafe.Offsetof(MemoryInfo{}.OptimizerBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.communication_bytes)]byte    = [unsafe.Offsetof(MemoryInfo{}.CommunicationBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.capture_bytes)]byte          = [unsafe.Offsetof(MemoryInfo{}.CaptureBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.reserve_bytes)]byte          = [unsafe.Offsetof(MemoryInfo{}.ReserveBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.pinned_bytes)]byte           = [unsafe.Offsetof(MemoryInfo{}.PinnedBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.num_cached)]byte             = [unsafe.Offsetof(MemoryInfo{}.NumCached)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.graph_placement)]byte        = [unsafe.Offsetof(MemoryInfo{}.GraphPlacement)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.feature_placement)]byte      = [unsafe.Offsetof(MemoryInfo{}.FeaturePlacement)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.bounded)]byte                = [unsafe.Offsetof(MemoryInfo{}.Bounded)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.padding)]byte                = [unsafe.Offsetof(MemoryInfo{}.Padding)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_times{})]byte                                = [unsafe.Sizeof(Times{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_times{}.total)]byte                        = [unsafe.Offsetof(Times{}.Total)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_times{}.wait)]byte                         = [unsafe.Offsetof(Times{}.Wait)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_times{}.sample)]byte                       = [unsafe.Offsetof(Times{}.Sample)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_times{}.gather)]byte                       = [unsafe.Offsetof(Times{}.Gather)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_times{}.compute)]byte                      = [unsafe.Offsetof(Times{}.Compute)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_times{}.reduce)]byte                       = [unsafe.Offsetof(Times{}.Reduce)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_times{}.optimizer)]byte                    = [unsafe.Offsetof(Times{}.Optimizer)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_times{}.peer_wait)]byte                    = [unsafe.Offsetof(Times{}.PeerWait)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_progress_info{})]byte                        = [unsafe.Sizeof(ProgressInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.struct_size)]byte          = [unsafe.Offsetof(ProgressInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.state)]byte                = [unsafe.Offsetof(ProgressInfo{}.State)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.epoch)]byte                = [unsafe.Offsetof(ProgressInfo{}.Epoch)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.num_epochs)]byte           = [unsafe.Offsetof(ProgressInfo{}.NumEpochs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.step)]byte                 = [unsafe.Offsetof(ProgressInfo{}.Step)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.num_steps)]byte            = [unsafe.Offsetof(ProgressInfo{}.NumSteps)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.seeds_done)]byte           = [unsafe.Offsetof(ProgressInfo{}.SeedsDone)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.loss)]byte                 = [unsafe.Offsetof(ProgressInfo{}.Loss)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.accuracy)]byte             = [unsafe.Offsetof(ProgressInfo{}.Accuracy)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.seeds_per_second)]byte     = [unsafe.Offsetof(ProgressInfo{}.SeedsPerSecond)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.elapsed_seconds)]byte      = [unsafe.Offsetof(ProgressInfo{}.ElapsedSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.validation)]byte           = [unsafe.Offsetof(ProgressInfo{}.Validation)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.best_validation)]byte      = [unsafe.Offsetof(ProgressInfo{}.BestValidation)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.best_epoch)]byte           = [unsafe.Offsetof(ProgressInfo{}.BestEpoch)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.evaluating)]byte           = [unsafe.Offsetof(ProgressInfo{}.Evaluating)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.has_validation)]byte       = [unsafe.Offsetof(ProgressInfo{}.HasValidation)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.device)]byte               = [unsafe.Offsetof(ProgressInfo{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.num_ranks)]byte            = [unsafe.Offsetof(ProgressInfo{}.NumRanks)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.times)]byte                = [unsafe.Offsetof(ProgressInfo{}.Times)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_rank_info{})]byte                            = [unsafe.Sizeof(RankInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.struct_size)]byte              = [unsafe.Offsetof(RankInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.rank)]byte                     = [unsafe.Offsetof(RankInfo{}.Rank)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.device)]byte                   = [unsafe.Offsetof(RankInfo{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.padding)]byte                  = [unsafe.Offsetof(RankInfo{}.Padding)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.epoch)]byte                    = [unsafe.Offsetof(RankInfo{}.Epoch)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_steps)]byte                = [unsafe.Offsetof(RankInfo{}.NumSteps)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.bus_bytes)]byte                = [unsafe.Offsetof(RankInfo{}.BusBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_rows)]byte                 = [unsafe.Offsetof(RankInfo{}.NumRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_rows_there)]byte           = [unsafe.Offsetof(RankInfo{}.NumRowsThere)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.idle_seconds)]byte             = [unsafe.Offsetof(RankInfo{}.IdleSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.times)]byte                    = [unsafe.Offsetof(RankInfo{}.Times)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_epoch_info{})]byte                           = [unsafe.Sizeof(EpochInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.struct_size)]byte             = [unsafe.Offsetof(EpochInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.best)]byte                    = [unsafe.Offsetof(EpochInfo{}.Best)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.epoch)]byte                   = [unsafe.Offsetof(EpochInfo{}.Epoch)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.num_epochs)]byte              = [unsafe.Offsetof(EpochInfo{}.NumEpochs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.num_steps)]byte               = [unsafe.Offsetof(EpochInfo{}.NumSteps)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.train_loss)]byte              = [unsafe.Offsetof(EpochInfo{}.TrainLoss)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.train_accuracy)]byte          = [unsafe.Offsetof(EpochInfo{}.TrainAccuracy)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.learning_rate)]byte           = [unsafe.Offsetof(EpochInfo{}.LearningRate)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.validation)]byte              = [unsafe.Offsetof(EpochInfo{}.Validation)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.evaluation_seconds)]byte      = [unsafe.Offsetof(EpochInfo{}.EvaluationSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.seeds_per_second)]byte        = [unsafe.Offsetof(EpochInfo{}.SeedsPerSecond)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.mean_busy_seconds)]byte       = [unsafe.Offsetof(EpochInfo{}.MeanBusySeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.most_busy_seconds)]byte       = [unsafe.Offsetof(EpochInfo{}.MostBusySeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.slowest_rank)]byte            = [unsafe.Offsetof(EpochInfo{}.SlowestRank)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.device)]byte                  = [unsafe.Offsetof(EpochInfo{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.num_ranks)]byte               = [unsafe.Offsetof(EpochInfo{}.NumRanks)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.padding0)]byte                = [unsafe.Offsetof(EpochInfo{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.times)]byte                   = [unsafe.Offsetof(EpochInfo{}.Times)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_loss_batch{})]byte                           = [unsafe.Sizeof(LossBatch{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.struct_size)]byte             = [unsafe.Offsetof(LossBatch{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.dtype)]byte                   = [unsafe.Offsetof(LossBatch{}.DType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.num_rows)]byte                = [unsafe.Offsetof(LossBatch{}.NumRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.num_columns)]byte             = [unsafe.Offsetof(LossBatch{}.NumColumns)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.seeds)]byte                   = [unsafe.Offsetof(LossBatch{}.Seeds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.logits)]byte                  = [unsafe.Offsetof(LossBatch{}.Logits)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.classes)]byte                 = [unsafe.Offsetof(LossBatch{}.Classes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.targets)]byte                 = [unsafe.Offsetof(LossBatch{}.Targets)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.weights)]byte                 = [unsafe.Offsetof(LossBatch{}.Weights)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.gradient)]byte                = [unsafe.Offsetof(LossBatch{}.Gradient)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.loss)]byte                    = [unsafe.Offsetof(LossBatch{}.Loss)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loss_batch{}.weight)]byte                  = [unsafe.Offsetof(LossBatch{}.Weight)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_checkpoint_config{})]byte                    = [unsafe.Sizeof(CheckpointConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.struct_size)]byte      = [unsafe.Offsetof(CheckpointConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.keep)]byte             = [unsafe.Offsetof(CheckpointConfig{}.Keep)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.every_steps)]byte      = [unsafe.Offsetof(CheckpointConfig{}.EverySteps)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.every_seconds)]byte    = [unsafe.Offsetof(CheckpointConfig{}.EverySeconds)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_predictor_info{})]byte                       = [unsafe.Sizeof(PredictorInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.struct_size)]byte         = [unsafe.Offsetof(PredictorInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.dtype)]byte               = [unsafe.Offsetof(PredictorInfo{}.DType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.task)]byte                = [unsafe.Offsetof(PredictorInfo{}.Task)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.exact)]byte               = [unsafe.Offsetof(PredictorInfo{}.Exact)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.num_ids)]byte             = [unsafe.Offsetof(PredictorInfo{}.NumIDs)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.output_dim)]byte          = [unsafe.Offsetof(PredictorInfo{}.OutputDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.classes_dim)]byte         = [unsafe.Offsetof(PredictorInfo{}.ClassesDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.embedding_dim)]byte       = [unsafe.Offsetof(PredictorInfo{}.EmbeddingDim)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.num_calls)]byte           = [unsafe.Offsetof(PredictorInfo{}.NumCalls)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.num_rows)]byte            = [unsafe.Offsetof(PredictorInfo{}.NumRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.p50_seconds)]byte         = [unsafe.Offsetof(PredictorInfo{}.P50Seconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_predictor_info{}.p99_seconds)]byte         = [unsafe.Offsetof(PredictorInfo{}.P99Seconds)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_server_config{})]byte                        = [unsafe.Sizeof(ServerConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_config{}.struct_size)]byte          = [unsafe.Offsetof(ServerConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_config{}.threads)]byte              = [unsafe.Offsetof(ServerConfig{}.Threads)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_config{}.insecure)]byte             = [unsafe.Offsetof(ServerConfig{}.Insecure)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_config{}.padding0)]byte             = [unsafe.Offsetof(ServerConfig{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_config{}.drain_ms)]byte             = [unsafe.Offsetof(ServerConfig{}.DrainMs)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_server_info{})]byte                          = [unsafe.Sizeof(ServerInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.struct_size)]byte            = [unsafe.Offsetof(ServerInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.port)]byte                   = [unsafe.Offsetof(ServerInfo{}.Port)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_parts)]byte              = [unsafe.Offsetof(ServerInfo{}.NumParts)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_served)]byte             = [unsafe.Offsetof(ServerInfo{}.NumServed)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_clients)]byte            = [unsafe.Offsetof(ServerInfo{}.NumClients)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_questions)]byte          = [unsafe.Offsetof(ServerInfo{}.NumQuestions)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_reads)]byte              = [unsafe.Offsetof(ServerInfo{}.NumReads)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.received_bytes)]byte         = [unsafe.Offsetof(ServerInfo{}.ReceivedBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.sent_bytes)]byte             = [unsafe.Offsetof(ServerInfo{}.SentBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_refused)]byte            = [unsafe.Offsetof(ServerInfo{}.NumRefused)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.num_busy)]byte               = [unsafe.Offsetof(ServerInfo{}.NumBusy)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.p50_seconds)]byte            = [unsafe.Offsetof(ServerInfo{}.P50Seconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_server_info{}.p99_seconds)]byte            = [unsafe.Offsetof(ServerInfo{}.P99Seconds)]byte{}
 )

@@ -7,6 +7,7 @@
   X(last_error_info) \
   X(context_create) \
   X(context_free) \
+  X(context_close) \
   X(context_get_info) \
   X(context_set_option) \
   X(context_get_option) \
@@ -27,15 +28,10 @@
   X(graph_free) \
   X(graph_add_node_type) \
   X(graph_add_edge_type) \
-  X(graph_set_coo) \
-  X(graph_set_csc) \
   X(graph_import_coo) \
   X(graph_import_csc) \
-  X(graph_set_node_tensor) \
   X(graph_import_node_tensor) \
-  X(graph_set_node_csr) \
   X(graph_import_node_csr) \
-  X(graph_set_edge_tensor) \
   X(graph_import_edge_tensor) \
   X(graph_create_transformed) \
   X(graph_create_normalized) \
@@ -129,7 +125,6 @@
   X(model_backward_from) \
   X(model_evaluate) \
   X(model_embed) \
-  X(model_embed_to_file) \
   X(model_save) \
   X(model_open) \
   X(model_get_config) \
@@ -163,8 +158,7 @@
   X(trainer_set_checkpoints) \
   X(trainer_save) \
   X(trainer_load) \
-  X(trainer_save_optimizer) \
-  X(trainer_load_optimizer) \
+  X(trainer_get_optimizer) \
   X(trainer_set_loss) \
   X(trainer_set_learning_rate) \
   X(trainer_start) \
@@ -175,7 +169,6 @@
   X(trainer_step) \
   X(trainer_evaluate) \
   X(trainer_embed) \
-  X(trainer_embed_to_file) \
   X(trainer_get_memory_info) \
   X(trainer_progress) \
   X(trainer_get_rank_info) \

@@ -227,6 +227,7 @@ struct gnnmg_metrics
     average_precision::Float64
     rmse::Float64
     mae::Float64
+    top_k_accuracy::Float64
 end
 
 struct gnnmg_model_config
@@ -327,6 +328,17 @@ struct gnnmg_memory_info
     padding::Int32
 end
 
+struct gnnmg_times
+    total::Float64
+    wait::Float64
+    sample::Float64
+    gather::Float64
+    compute::Float64
+    reduce::Float64
+    optimizer::Float64
+    peer_wait::Float64
+end
+
 struct gnnmg_progress_info
     struct_size::UInt32
     state::gnnmg_trainer_state
@@ -344,16 +356,9 @@ struct gnnmg_progress_info
     best_epoch::Int64
     evaluating::Int32
     has_validation::Int32
-    seconds::Float64
-    wait_seconds::Float64
-    sample_seconds::Float64
-    gather_seconds::Float64
-    compute_seconds::Float64
-    reduce_seconds::Float64
-    optimizer_seconds::Float64
-    peer_wait_seconds::Float64
     device::gnnmg_device_type
     num_ranks::Int32
+    times::gnnmg_times
 end
 
 struct gnnmg_rank_info
@@ -363,55 +368,32 @@ struct gnnmg_rank_info
     padding::Int32
     epoch::Int64
     num_steps::Int64
-    seconds::Float64
-    wait_seconds::Float64
-    sample_seconds::Float64
-    gather_seconds::Float64
-    compute_seconds::Float64
-    reduce_seconds::Float64
-    optimizer_seconds::Float64
-    peer_wait_seconds::Float64
     bus_bytes::Int64
     num_rows::Int64
     num_rows_there::Int64
     idle_seconds::Float64
+    times::gnnmg_times
 end
 
 struct gnnmg_epoch_info
     struct_size::UInt32
-    evaluated::Int32
+    best::Int32
     epoch::Int64
     num_epochs::Int64
     num_steps::Int64
     train_loss::Float64
     train_accuracy::Float64
     learning_rate::Float64
-    validation_count::Int64
-    validation_correct::Int64
-    validation_loss::Float64
-    validation_accuracy::Float64
-    validation_f1_micro::Float64
-    validation_f1_macro::Float64
-    validation_roc_auc::Float64
-    validation_average_precision::Float64
-    validation_rmse::Float64
-    validation_mae::Float64
-    seconds::Float64
+    validation::Ptr{gnnmg_metrics}
     evaluation_seconds::Float64
     seeds_per_second::Float64
-    wait_seconds::Float64
-    sample_seconds::Float64
-    gather_seconds::Float64
-    compute_seconds::Float64
-    reduce_seconds::Float64
-    optimizer_seconds::Float64
     mean_busy_seconds::Float64
     most_busy_seconds::Float64
-    best::Int32
     slowest_rank::Int32
-    peer_wait_seconds::Float64
     device::gnnmg_device_type
     num_ranks::Int32
+    padding0::Int32
+    times::gnnmg_times
 end
 
 struct gnnmg_loss_batch

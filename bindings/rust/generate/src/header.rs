@@ -14,8 +14,9 @@ impl ParseCallbacks for Comments {
 }
 
 pub fn bindings(header: &Path) -> String {
+    let text = std::fs::read_to_string(header).expect("the header can be read");
     let generated = bindgen::Builder::default()
-        .header(header.to_str().expect("a path in UTF-8"))
+        .header_contents("gnnmg.h", &owned_enums(&text))
         .clang_arg("-DGNNMG_API=")
         .clang_arg("-DGNNMG_MUST_USE=__attribute__((warn_unused_result))")
         .allowlist_item("(gnnmg|GNNMG)_.*")
@@ -37,6 +38,22 @@ pub fn bindings(header: &Path) -> String {
         .unwrap_or_else(|error| panic!("{}: {error}", header.display()))
         .to_string();
     typed_constants(&generated)
+}
+
+/// Names in a comment the type of each enumeration, which is the one declared before it.
+fn owned_enums(header: &str) -> String {
+    let mut text = String::new();
+    let mut before = "";
+    for line in header.lines() {
+        if line == "enum {" {
+            let owner = before.split([' ', ';']).nth(2).expect("a type is declared before");
+            text += &format!("/** Values of ::{owner}. */\n");
+        }
+        text += line;
+        text.push('\n');
+        before = line;
+    }
+    text
 }
 
 /// Gives constants the type that the header means: bindgen calls that of an enumeration without a

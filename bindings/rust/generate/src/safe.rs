@@ -151,14 +151,17 @@ impl Items {
     }
 
     pub fn infos(&self) -> String {
-        let mut out = opening("The facts that come out, a plain struct each.", "info");
-        let is_info = |name: &str| name.ends_with("_info") || name == "gnnmg_metrics";
+        let mut out = opening("The facts that come out, a plain struct each.", "{facts, info}");
+        let is_info =
+            |name: &str| name.ends_with("_info") || matches!(name, "gnnmg_metrics" | "gnnmg_times");
         for item in self.structs.iter().filter(|item| is_info(&item.name)) {
             if BY_HAND.contains(&item.name.as_str()) {
                 continue;
             }
             let name = struct_name(&item.name);
-            out += &format!("\ninfo! {{\n{}", self.comment(&item.doc, 4));
+            let sized = item.fields.iter().any(|field| field.name == "struct_size");
+            let kind = if sized { "info" } else { "facts" };
+            out += &format!("\n{kind}! {{\n{}", self.comment(&item.doc, 4));
             out += &format!("    pub struct {name}({}) {{\n", item.name);
             for field in item.fields.iter().filter(|field| !left_out(&field.name)) {
                 out += &self.comment(&field.doc, 8);
@@ -200,7 +203,9 @@ impl Items {
                     | "batches_per_step"
                     | "step_seeds"
             );
-        if field.ty.starts_with("gnnmg_") {
+        if let Some(pointed) = field.ty.strip_prefix('*') {
+            format!("Option<crate::{}>", struct_name(pointed))
+        } else if field.ty.starts_with("gnnmg_") {
             format!("crate::{}", enum_name(&field.ty))
         } else if field.name.ends_with("_ms") {
             "std::time::Duration".to_string()
@@ -253,6 +258,10 @@ fn fields(fields: &Fields) -> Vec<Field> {
         let ty = match &field.ty {
             Type::Path(path) => path.path.segments.last().map(|s| s.ident.to_string()),
             Type::Array(_) => Some(ARRAY.to_string()),
+            Type::Ptr(pointer) => match &*pointer.elem {
+                Type::Path(path) => path.path.segments.last().map(|s| format!("*{}", s.ident)),
+                _ => None,
+            },
             _ => None,
         };
         if let (Some(name), Some(ty)) = (&field.ident, ty) {

@@ -52,8 +52,8 @@ pub const GNNMG_ERR_ABORTED: gnnmg_status = -18;
 pub const GNNMG_ERR_MISMATCH: gnnmg_status = -19;
 /// A server, port or GPU is not available.
 pub const GNNMG_ERR_UNAVAILABLE: gnnmg_status = -20;
-/** A token or certificate is not accepted, or a
-message was changed in transit.*/
+/** A token or certificate is refused, or a message
+was changed in transit.*/
 pub const GNNMG_ERR_AUTH: gnnmg_status = -21;
 /// A peer sent an invalid message.
 pub const GNNMG_ERR_PROTOCOL: gnnmg_status = -22;
@@ -63,7 +63,7 @@ pub const GNNMG_ERR_CANCELLED: gnnmg_status = -23;
 pub const GNNMG_ERR_CALLBACK: gnnmg_status = -24;
 /// The library was in use before a fork.
 pub const GNNMG_ERR_FORKED: gnnmg_status = -25;
-/// A fault of the library; please report the text.
+/// A fault of the library; please report it.
 pub const GNNMG_ERR_INTERNAL: gnnmg_status = -26;
 /// Facts about the last error of a thread.
 #[repr(C)]
@@ -122,7 +122,7 @@ the caller's. Default: one per core.*/
 the oldest. Default 1024.*/
     pub log_capacity: i64,
     /** Bytes of graphs, samples, mini-batches and result rows,
-without LibTorch's. Default: no limit.*/
+not LibTorch's. Default: no limit.*/
     pub memory_limit: usize,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -279,7 +279,7 @@ const _: () = {
 };
 /// Kind of a device, as in DLPack.
 pub type gnnmg_device_type = i32;
-/// GPUs if there are enough of them, else the CPU.
+/// GPUs if there are enough, else the CPU.
 pub const GNNMG_DEVICE_AUTO: gnnmg_device_type = 0;
 /// CPU and main memory.
 pub const GNNMG_DEVICE_CPU: gnnmg_device_type = 1;
@@ -287,8 +287,8 @@ pub const GNNMG_DEVICE_CPU: gnnmg_device_type = 1;
 pub const GNNMG_DEVICE_CUDA: gnnmg_device_type = 2;
 /// Memory from which GPUs read the graph.
 pub type gnnmg_graph_placement = i32;
-/** DEVICE if the graph takes at most 40 % of free
-GPU memory, else PINNED, else HOST.*/
+/** DEVICE up to 40 % of free GPU memory, else
+PINNED, else HOST.*/
 pub const GNNMG_GRAPH_PLACEMENT_AUTO: gnnmg_graph_placement = 0;
 /// A copy in each GPU's memory.
 pub const GNNMG_GRAPH_PLACEMENT_DEVICE: gnnmg_graph_placement = 1;
@@ -299,8 +299,8 @@ custom samplers and whole graphs.*/
 pub const GNNMG_GRAPH_PLACEMENT_HOST: gnnmg_graph_placement = 3;
 /// Memory from which GPUs read rows of features.
 pub type gnnmg_feature_placement = i32;
-/** DEVICE if the features take at most 60 % of free
-GPU memory, else CACHED, PINNED or HOST.*/
+/** DEVICE up to 60 % of free GPU memory, else
+CACHED, PINNED or HOST.*/
 pub const GNNMG_FEATURE_PLACEMENT_AUTO: gnnmg_feature_placement = 0;
 /// A copy in each GPU's memory.
 pub const GNNMG_FEATURE_PLACEMENT_DEVICE: gnnmg_feature_placement = 1;
@@ -476,7 +476,8 @@ const _: () = {
 pub struct gnnmg_graph {
     _unused: [u8; 0],
 }
-/// Operation of gnnmg_graph_create_transformed().
+/** Operation on edges. A reverse edge gets the tensor rows of its edge, an added self-loop zeros;
+of equal edges the first keeps its rows.*/
 pub type gnnmg_transform = i32;
 /** Appends (v, u) for each (u, v) with
 u != v, in edge order.*/
@@ -614,7 +615,7 @@ pub type gnnmg_parts_method = i32;
 per node and 0.3 GB.*/
 pub const GNNMG_PARTS_METHOD_CLUSTER: gnnmg_parts_method = 0;
 /** METIS, if installed: 120 bytes per edge. It handles
-SIGABRT and SIGTERM while it runs, and uses rand().*/
+SIGABRT and SIGTERM meanwhile, and uses rand().*/
 pub const GNNMG_PARTS_METHOD_METIS: gnnmg_parts_method = 1;
 /// Equal ranges of ids.
 pub const GNNMG_PARTS_METHOD_RANGE: gnnmg_parts_method = 2;
@@ -663,7 +664,7 @@ const _: () = {
         "Offset of field: gnnmg_parts_config::memory_limit",
     ][::core::mem::offset_of!(gnnmg_parts_config, memory_limit) - 24usize];
 };
-/** Facts about all parts of a data set. The fields after `own_parts` count reads of
+/** Facts about all parts of a data set. The fields after `own_parts` count reads of data sets of
 gnnmg_dataset_open_parts() and gnnmg_dataset_open_served().*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -841,8 +842,8 @@ pub type gnnmg_draw = i32;
 pub const GNNMG_DRAW_UNIFORM: gnnmg_draw = 0;
 /** LABOR-0 (Balin 2023): a neighbor has one random number
 for all nodes of a hop and is kept if it is below
-fan-out / degree. The fan-out is a mean, and a
-mini-batch has fewer distinct nodes.*/
+fan-out / degree, so the fan-out is a mean. Fewer
+distinct nodes.*/
 pub const GNNMG_DRAW_LABOR: gnnmg_draw = 1;
 /** LABOR with one random number for all hops: fewer
 nodes still, but dependent hops.*/
@@ -923,8 +924,7 @@ const _: () = {
         "Offset of field: gnnmg_layer_info::key",
     ][::core::mem::offset_of!(gnnmg_layer_info, key) - 24usize];
 };
-/** Custom sampler: adds edges into the given targets to the sink. Layers are requested from the
-seeds outward.
+/** Adds edges into the given targets to the sink. Layers are requested from the seeds outward.
 
 - `targets`: all nodes found so far, each once
 
@@ -951,9 +951,9 @@ pub const GNNMG_PLAN_GLOBAL: gnnmg_plan = 0;
 pub const GNNMG_PLAN_DISTRIBUTED_SAMPLER: gnnmg_plan = 1;
 /// Slices as in DGL, for comparison.
 pub const GNNMG_PLAN_CONTIGUOUS: gnnmg_plan = 2;
-/** Data sets in parts: a mini-batch has ids of one part, every
-id once. Mini-batches are the same for any number of ranks
-and processes. Set `batches_per_step` to the number of parts.*/
+/** Data sets in parts: a mini-batch has ids of one part, every id once,
+for any number of ranks and processes. Set `batches_per_step`
+to the number of parts.*/
 pub const GNNMG_PLAN_PARTS: gnnmg_plan = 3;
 /// Settings of a loader.
 #[repr(C)]
@@ -1205,7 +1205,8 @@ const _: () = {
         "Offset of field: gnnmg_block_info::num_edges",
     ][::core::mem::offset_of!(gnnmg_block_info, num_edges) - 24usize];
 };
-/// Exact results of an evaluation. The task determines which fields are valid.
+/** Results of an evaluation. The task determines which fields are valid; others, and all without
+labels, are NaN, counts 0.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_metrics {
@@ -1214,17 +1215,17 @@ pub struct gnnmg_metrics {
     pub task: gnnmg_task,
     /// Labeled rows, or labeled targets.
     pub count: i64,
-    /// Correct predictions among `count`; 0 for regression.
+    /// Correct predictions among `count`.
     pub correct: i64,
     /// Mean loss.
     pub loss: f64,
-    /// correct / count; 0 for regression, NaN without labels.
+    /// correct / count; 0 for regression.
     pub accuracy: f64,
-    /// F1 over all decisions; NaN without labels.
+    /// F1 over all decisions; 0 for regression.
     pub f1_micro: f64,
-    /// Mean F1 of the classes; NaN without labels.
+    /// Mean F1 of the classes that occur; 0 for regression.
     pub f1_macro: f64,
-    /// Binary tasks: mean over targets; NaN if a class is missing.
+    /// Binary tasks: mean over targets with both labels.
     pub roc_auc: f64,
     /// Binary tasks: mean over targets.
     pub average_precision: f64,
@@ -1232,10 +1233,13 @@ pub struct gnnmg_metrics {
     pub rmse: f64,
     /// Regression: mean absolute error.
     pub mae: f64,
+    /** Classes: share of rows whose class is among the `top_k` with
+the largest results; of equal ones the first count.*/
+    pub top_k_accuracy: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of gnnmg_metrics"][::core::mem::size_of::<gnnmg_metrics>() - 88usize];
+    ["Size of gnnmg_metrics"][::core::mem::size_of::<gnnmg_metrics>() - 96usize];
     ["Alignment of gnnmg_metrics"][::core::mem::align_of::<gnnmg_metrics>() - 8usize];
     [
         "Offset of field: gnnmg_metrics::struct_size",
@@ -1273,6 +1277,9 @@ const _: () = {
     [
         "Offset of field: gnnmg_metrics::mae",
     ][::core::mem::offset_of!(gnnmg_metrics, mae) - 80usize];
+    [
+        "Offset of field: gnnmg_metrics::top_k_accuracy",
+    ][::core::mem::offset_of!(gnnmg_metrics, top_k_accuracy) - 88usize];
 };
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1302,7 +1309,7 @@ pub const GNNMG_ARCHITECTURE_PNA: gnnmg_architecture = 8;
 /** A linear map for neighbors and one
 for the node (Morris 2019).*/
 pub const GNNMG_ARCHITECTURE_GRAPHCONV: gnnmg_architecture = 9;
-/// Custom layers: gnnmg_model_add_conv() and others.
+/// Layers of gnnmg_model_add_conv() and others.
 pub const GNNMG_ARCHITECTURE_LAYERS: gnnmg_architecture = 10;
 /** EdgeConv: a network over both ends of each edge (Wang
 2019); in DGL only with the maximum.*/
@@ -1328,9 +1335,8 @@ pub const GNNMG_AGGREGATION_MAX: gnnmg_aggregation = 2;
 pub const GNNMG_AGGREGATION_SUM: gnnmg_aggregation = 3;
 /// DGL: maximum after a linear layer and ReLU.
 pub const GNNMG_AGGREGATION_POOL: gnnmg_aggregation = 4;
-/** GraphSAGE: a recurrent network over the
-neighbors in edge order, in PyG continued with
-zeros up to the largest in-degree.*/
+/** GraphSAGE: a recurrent network over the neighbors in edge
+order, in PyG with zeros up to the largest in-degree.*/
 pub const GNNMG_AGGREGATION_LSTM: gnnmg_aggregation = 5;
 /// DGL: mean of the neighbors and the node itself.
 pub const GNNMG_AGGREGATION_GCN: gnnmg_aggregation = 6;
@@ -1355,8 +1361,8 @@ pub const GNNMG_ACTIVATION_SILU: gnnmg_activation = 7;
 /// 1 / (1 + exp(-x))
 pub const GNNMG_ACTIVATION_SIGMOID: gnnmg_activation = 8;
 /** Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph here is each
-graph of a batch of graphs. In other batches, and inside layers, it is all rows at hand: the
-mini-batch in training, all nodes in results for all nodes.*/
+graph of a batch of graphs; otherwise, and inside layers, all rows at hand: the mini-batch in
+training, all nodes in results for all nodes.*/
 pub type gnnmg_norm = i32;
 /// None.
 pub const GNNMG_NORM_NONE: gnnmg_norm = 0;
@@ -1377,8 +1383,7 @@ pub const GNNMG_NORM_PAIR: gnnmg_norm = 6;
 /** Columns centered over a graph, then each row
 scaled to the length `norm_scale`.*/
 pub const GNNMG_NORM_PAIR_ROWS: gnnmg_norm = 7;
-/** Combination of a graph's rows into one row, before a final linear layer. A graph without
-nodes gives 0.*/
+/// Combination of a graph's rows into one, before a final linear layer; 0 without nodes.
 pub type gnnmg_readout = i32;
 /// One row per seed.
 pub const GNNMG_READOUT_NONE: gnnmg_readout = 0;
@@ -1396,7 +1401,7 @@ pub const GNNMG_READOUT_SET2SET: gnnmg_readout = 5;
 /** The `sort_rows` rows largest in the last column,
 concatenated, zeros for missing ones (Zhang 2018).*/
 pub const GNNMG_READOUT_SORT: gnnmg_readout = 6;
-/// Settings of a model. Those that name architectures, a norm or a readout apply only to these.
+/// Settings of a model.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_model_config {
@@ -1668,8 +1673,8 @@ pub const GNNMG_PARTS_READING_SHARED: gnnmg_parts_reading = 1;
 /** The processes that have them. Those that
 find the same parts divide them.*/
 pub const GNNMG_PARTS_READING_ASKED: gnnmg_parts_reading = 2;
-/** Settings of requests for parts elsewhere. The fields after `cache_bytes` are
-for gnnmg_dataset_open_parts().*/
+/** Settings of requests for parts elsewhere; the fields after `cache_bytes` for
+gnnmg_dataset_open_parts().*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_served_config {
@@ -1740,9 +1745,9 @@ this process's share, else one.*/
     pub num_epochs: i64,
     /// Seeds per mini-batch. Default 1024.
     pub batch_size: i64,
-    /** Mini-batches per step, all ranks together; equal
-numbers give equal steps for any number of
-ranks. Default: one per rank.*/
+    /** Mini-batches per step, all ranks together, which give
+equal steps for any number of ranks. Default:
+one per rank.*/
     pub batches_per_step: i64,
     /// Loss function.
     pub loss: gnnmg_loss,
@@ -1764,9 +1769,9 @@ all processes, else the CPU; the log says why.*/
     /** Validations without improvement before
 the end. Default: no limit.*/
     pub early_stop_patience: i64,
-    /** 1: strict mode: with equal `batches_per_step`, weights and
-metrics have the same bits for any number of ranks and
-threads, also after a resume, on one kind of CPU or GPU.*/
+    /** 1: with equal `batches_per_step`, weights and metrics
+have the same bits for any number of ranks and threads,
+also after a resume, on one kind of CPU or GPU.*/
     pub deterministic: i32,
     pub padding0: i32,
 }
@@ -1958,8 +1963,58 @@ pub const GNNMG_TRAINER_STATE_STOPPING: gnnmg_trainer_state = 2;
 pub const GNNMG_TRAINER_STATE_FINISHED: gnnmg_trainer_state = 3;
 /// Ended with an error.
 pub const GNNMG_TRAINER_STATE_FAILED: gnnmg_trainer_state = 4;
-/** Progress of training. Times are those of the first rank of this process, in the epoch so far;
-the guide on GPUs tells how GPUs measure them.*/
+/** Times of a rank's steps, in seconds; the guide on GPUs tells how GPUs measure them. The last
+member of its structs; later versions append to it.*/
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct gnnmg_times {
+    /// Everything but validation.
+    pub total: f64,
+    /// Waiting for mini-batches.
+    pub wait: f64,
+    /// Sampling, sum over loader threads.
+    pub sample: f64,
+    /// Gathering, sum over loader threads.
+    pub gather: f64,
+    /// Forward and backward passes.
+    pub compute: f64,
+    /// All-reduces, including waits.
+    pub reduce: f64,
+    /// Updates.
+    pub optimizer: f64,
+    /// Waiting for slower ranks in all-reduces.
+    pub peer_wait: f64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of gnnmg_times"][::core::mem::size_of::<gnnmg_times>() - 64usize];
+    ["Alignment of gnnmg_times"][::core::mem::align_of::<gnnmg_times>() - 8usize];
+    [
+        "Offset of field: gnnmg_times::total",
+    ][::core::mem::offset_of!(gnnmg_times, total) - 0usize];
+    [
+        "Offset of field: gnnmg_times::wait",
+    ][::core::mem::offset_of!(gnnmg_times, wait) - 8usize];
+    [
+        "Offset of field: gnnmg_times::sample",
+    ][::core::mem::offset_of!(gnnmg_times, sample) - 16usize];
+    [
+        "Offset of field: gnnmg_times::gather",
+    ][::core::mem::offset_of!(gnnmg_times, gather) - 24usize];
+    [
+        "Offset of field: gnnmg_times::compute",
+    ][::core::mem::offset_of!(gnnmg_times, compute) - 32usize];
+    [
+        "Offset of field: gnnmg_times::reduce",
+    ][::core::mem::offset_of!(gnnmg_times, reduce) - 40usize];
+    [
+        "Offset of field: gnnmg_times::optimizer",
+    ][::core::mem::offset_of!(gnnmg_times, optimizer) - 48usize];
+    [
+        "Offset of field: gnnmg_times::peer_wait",
+    ][::core::mem::offset_of!(gnnmg_times, peer_wait) - 56usize];
+};
+/// Progress of training.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_progress_info {
@@ -1994,26 +2049,12 @@ pub struct gnnmg_progress_info {
     pub evaluating: i32,
     /// 1: the three validation fields are valid.
     pub has_validation: i32,
-    /// Total, excluding validation.
-    pub seconds: f64,
-    /// Waiting for mini-batches.
-    pub wait_seconds: f64,
-    /// Sampling, sum over loader threads.
-    pub sample_seconds: f64,
-    /// Gathering, sum over loader threads.
-    pub gather_seconds: f64,
-    /// Forward and backward passes.
-    pub compute_seconds: f64,
-    /// All-reduces, including waits.
-    pub reduce_seconds: f64,
-    /// Updates.
-    pub optimizer_seconds: f64,
-    /// Waiting for slower ranks in all-reduces.
-    pub peer_wait_seconds: f64,
     /// Device of the ranks.
     pub device: gnnmg_device_type,
     /// Ranks of this process.
     pub num_ranks: i32,
+    /// Times of the first, in the epoch so far.
+    pub times: gnnmg_times,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2072,37 +2113,16 @@ const _: () = {
         "Offset of field: gnnmg_progress_info::has_validation",
     ][::core::mem::offset_of!(gnnmg_progress_info, has_validation) - 108usize];
     [
-        "Offset of field: gnnmg_progress_info::seconds",
-    ][::core::mem::offset_of!(gnnmg_progress_info, seconds) - 112usize];
-    [
-        "Offset of field: gnnmg_progress_info::wait_seconds",
-    ][::core::mem::offset_of!(gnnmg_progress_info, wait_seconds) - 120usize];
-    [
-        "Offset of field: gnnmg_progress_info::sample_seconds",
-    ][::core::mem::offset_of!(gnnmg_progress_info, sample_seconds) - 128usize];
-    [
-        "Offset of field: gnnmg_progress_info::gather_seconds",
-    ][::core::mem::offset_of!(gnnmg_progress_info, gather_seconds) - 136usize];
-    [
-        "Offset of field: gnnmg_progress_info::compute_seconds",
-    ][::core::mem::offset_of!(gnnmg_progress_info, compute_seconds) - 144usize];
-    [
-        "Offset of field: gnnmg_progress_info::reduce_seconds",
-    ][::core::mem::offset_of!(gnnmg_progress_info, reduce_seconds) - 152usize];
-    [
-        "Offset of field: gnnmg_progress_info::optimizer_seconds",
-    ][::core::mem::offset_of!(gnnmg_progress_info, optimizer_seconds) - 160usize];
-    [
-        "Offset of field: gnnmg_progress_info::peer_wait_seconds",
-    ][::core::mem::offset_of!(gnnmg_progress_info, peer_wait_seconds) - 168usize];
-    [
         "Offset of field: gnnmg_progress_info::device",
-    ][::core::mem::offset_of!(gnnmg_progress_info, device) - 176usize];
+    ][::core::mem::offset_of!(gnnmg_progress_info, device) - 112usize];
     [
         "Offset of field: gnnmg_progress_info::num_ranks",
-    ][::core::mem::offset_of!(gnnmg_progress_info, num_ranks) - 180usize];
+    ][::core::mem::offset_of!(gnnmg_progress_info, num_ranks) - 116usize];
+    [
+        "Offset of field: gnnmg_progress_info::times",
+    ][::core::mem::offset_of!(gnnmg_progress_info, times) - 120usize];
 };
-/// Times of one rank, as in `gnnmg_progress_info`, and traffic of its GPU.
+/// Times of one rank, and traffic of its GPU.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_rank_info {
@@ -2116,22 +2136,6 @@ pub struct gnnmg_rank_info {
     pub epoch: i64,
     /// Complete steps.
     pub num_steps: i64,
-    /// Total, excluding validation.
-    pub seconds: f64,
-    /// Waiting for mini-batches.
-    pub wait_seconds: f64,
-    /// Sampling, sum over loader threads.
-    pub sample_seconds: f64,
-    /// Gathering, sum over loader threads.
-    pub gather_seconds: f64,
-    /// Forward and backward passes.
-    pub compute_seconds: f64,
-    /// All-reduces, including waits.
-    pub reduce_seconds: f64,
-    /// Updates.
-    pub optimizer_seconds: f64,
-    /// Waiting for slower ranks in all-reduces.
-    pub peer_wait_seconds: f64,
     /** Bytes that its GPU read over the bus: mini-batches and
 feature rows, without edges of a pinned graph.*/
     pub bus_bytes: i64,
@@ -2140,8 +2144,10 @@ feature rows, without edges of a pinned graph.*/
     /// Rows gathered from the GPU's own memory.
     pub num_rows_there: i64,
     /** Idle time of the GPU's training queue, or of the rank's
-thread: `seconds` without passes, all-reduces and updates.*/
+thread: `total` without passes, all-reduces and updates.*/
     pub idle_seconds: f64,
+    /// Times in the epoch so far.
+    pub times: gnnmg_times,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2168,50 +2174,28 @@ const _: () = {
         "Offset of field: gnnmg_rank_info::num_steps",
     ][::core::mem::offset_of!(gnnmg_rank_info, num_steps) - 24usize];
     [
-        "Offset of field: gnnmg_rank_info::seconds",
-    ][::core::mem::offset_of!(gnnmg_rank_info, seconds) - 32usize];
-    [
-        "Offset of field: gnnmg_rank_info::wait_seconds",
-    ][::core::mem::offset_of!(gnnmg_rank_info, wait_seconds) - 40usize];
-    [
-        "Offset of field: gnnmg_rank_info::sample_seconds",
-    ][::core::mem::offset_of!(gnnmg_rank_info, sample_seconds) - 48usize];
-    [
-        "Offset of field: gnnmg_rank_info::gather_seconds",
-    ][::core::mem::offset_of!(gnnmg_rank_info, gather_seconds) - 56usize];
-    [
-        "Offset of field: gnnmg_rank_info::compute_seconds",
-    ][::core::mem::offset_of!(gnnmg_rank_info, compute_seconds) - 64usize];
-    [
-        "Offset of field: gnnmg_rank_info::reduce_seconds",
-    ][::core::mem::offset_of!(gnnmg_rank_info, reduce_seconds) - 72usize];
-    [
-        "Offset of field: gnnmg_rank_info::optimizer_seconds",
-    ][::core::mem::offset_of!(gnnmg_rank_info, optimizer_seconds) - 80usize];
-    [
-        "Offset of field: gnnmg_rank_info::peer_wait_seconds",
-    ][::core::mem::offset_of!(gnnmg_rank_info, peer_wait_seconds) - 88usize];
-    [
         "Offset of field: gnnmg_rank_info::bus_bytes",
-    ][::core::mem::offset_of!(gnnmg_rank_info, bus_bytes) - 96usize];
+    ][::core::mem::offset_of!(gnnmg_rank_info, bus_bytes) - 32usize];
     [
         "Offset of field: gnnmg_rank_info::num_rows",
-    ][::core::mem::offset_of!(gnnmg_rank_info, num_rows) - 104usize];
+    ][::core::mem::offset_of!(gnnmg_rank_info, num_rows) - 40usize];
     [
         "Offset of field: gnnmg_rank_info::num_rows_there",
-    ][::core::mem::offset_of!(gnnmg_rank_info, num_rows_there) - 112usize];
+    ][::core::mem::offset_of!(gnnmg_rank_info, num_rows_there) - 48usize];
     [
         "Offset of field: gnnmg_rank_info::idle_seconds",
-    ][::core::mem::offset_of!(gnnmg_rank_info, idle_seconds) - 120usize];
+    ][::core::mem::offset_of!(gnnmg_rank_info, idle_seconds) - 56usize];
+    [
+        "Offset of field: gnnmg_rank_info::times",
+    ][::core::mem::offset_of!(gnnmg_rank_info, times) - 64usize];
 };
-/** Results of an epoch. Times are those of the first rank of this process; `validation_` fields
-those of `gnnmg_metrics`.*/
+/// Results of an epoch.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_epoch_info {
     pub struct_size: u32,
-    /// 1: the `validation_` fields are valid.
-    pub evaluated: i32,
+    /// 1: the best validation so far.
+    pub best: i32,
     /// Epoch, from 0.
     pub epoch: i64,
     /// Number of epochs.
@@ -2222,64 +2206,31 @@ pub struct gnnmg_epoch_info {
     pub train_loss: f64,
     /// Mean accuracy, as trained.
     pub train_accuracy: f64,
-    /// Learning rate.
+    /// Rate of the last step.
     pub learning_rate: f64,
-    /// Labeled rows or targets.
-    pub validation_count: i64,
-    /// Correct predictions.
-    pub validation_correct: i64,
-    /// Mean loss.
-    pub validation_loss: f64,
-    /// Accuracy.
-    pub validation_accuracy: f64,
-    /// F1 over all decisions.
-    pub validation_f1_micro: f64,
-    /// Mean F1 of the classes.
-    pub validation_f1_macro: f64,
-    /// ROC-AUC.
-    pub validation_roc_auc: f64,
-    /// Average precision.
-    pub validation_average_precision: f64,
-    /// RMSE.
-    pub validation_rmse: f64,
-    /// MAE.
-    pub validation_mae: f64,
-    /// Total, excluding validation.
-    pub seconds: f64,
-    /// Validation.
+    /// Validation, until the callback returns; NULL: none.
+    pub validation: *const gnnmg_metrics,
+    /// Time of the validation.
     pub evaluation_seconds: f64,
     /// Speed, all ranks together.
     pub seeds_per_second: f64,
-    /// Waiting for mini-batches.
-    pub wait_seconds: f64,
-    /// Sampling, sum over loader threads.
-    pub sample_seconds: f64,
-    /// Gathering, sum over loader threads.
-    pub gather_seconds: f64,
-    /// Forward and backward passes.
-    pub compute_seconds: f64,
-    /// All-reduces, including waits.
-    pub reduce_seconds: f64,
-    /// Updates.
-    pub optimizer_seconds: f64,
     /// Time without all-reduces, mean over all ranks.
     pub mean_busy_seconds: f64,
     /// Time without all-reduces, slowest rank.
     pub most_busy_seconds: f64,
-    /// 1: the best validation so far.
-    pub best: i32,
     /// Slowest rank.
     pub slowest_rank: i32,
-    /// Waiting for slower ranks in all-reduces.
-    pub peer_wait_seconds: f64,
     /// Device of the ranks.
     pub device: gnnmg_device_type,
     /// Ranks of this process.
     pub num_ranks: i32,
+    pub padding0: i32,
+    /// Times of the first.
+    pub times: gnnmg_times,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of gnnmg_epoch_info"][::core::mem::size_of::<gnnmg_epoch_info>() - 248usize];
+    ["Size of gnnmg_epoch_info"][::core::mem::size_of::<gnnmg_epoch_info>() - 176usize];
     [
         "Alignment of gnnmg_epoch_info",
     ][::core::mem::align_of::<gnnmg_epoch_info>() - 8usize];
@@ -2287,8 +2238,8 @@ const _: () = {
         "Offset of field: gnnmg_epoch_info::struct_size",
     ][::core::mem::offset_of!(gnnmg_epoch_info, struct_size) - 0usize];
     [
-        "Offset of field: gnnmg_epoch_info::evaluated",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, evaluated) - 4usize];
+        "Offset of field: gnnmg_epoch_info::best",
+    ][::core::mem::offset_of!(gnnmg_epoch_info, best) - 4usize];
     [
         "Offset of field: gnnmg_epoch_info::epoch",
     ][::core::mem::offset_of!(gnnmg_epoch_info, epoch) - 8usize];
@@ -2308,84 +2259,35 @@ const _: () = {
         "Offset of field: gnnmg_epoch_info::learning_rate",
     ][::core::mem::offset_of!(gnnmg_epoch_info, learning_rate) - 48usize];
     [
-        "Offset of field: gnnmg_epoch_info::validation_count",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, validation_count) - 56usize];
-    [
-        "Offset of field: gnnmg_epoch_info::validation_correct",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, validation_correct) - 64usize];
-    [
-        "Offset of field: gnnmg_epoch_info::validation_loss",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, validation_loss) - 72usize];
-    [
-        "Offset of field: gnnmg_epoch_info::validation_accuracy",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, validation_accuracy) - 80usize];
-    [
-        "Offset of field: gnnmg_epoch_info::validation_f1_micro",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, validation_f1_micro) - 88usize];
-    [
-        "Offset of field: gnnmg_epoch_info::validation_f1_macro",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, validation_f1_macro) - 96usize];
-    [
-        "Offset of field: gnnmg_epoch_info::validation_roc_auc",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, validation_roc_auc) - 104usize];
-    [
-        "Offset of field: gnnmg_epoch_info::validation_average_precision",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, validation_average_precision)
-        - 112usize];
-    [
-        "Offset of field: gnnmg_epoch_info::validation_rmse",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, validation_rmse) - 120usize];
-    [
-        "Offset of field: gnnmg_epoch_info::validation_mae",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, validation_mae) - 128usize];
-    [
-        "Offset of field: gnnmg_epoch_info::seconds",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, seconds) - 136usize];
+        "Offset of field: gnnmg_epoch_info::validation",
+    ][::core::mem::offset_of!(gnnmg_epoch_info, validation) - 56usize];
     [
         "Offset of field: gnnmg_epoch_info::evaluation_seconds",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, evaluation_seconds) - 144usize];
+    ][::core::mem::offset_of!(gnnmg_epoch_info, evaluation_seconds) - 64usize];
     [
         "Offset of field: gnnmg_epoch_info::seeds_per_second",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, seeds_per_second) - 152usize];
-    [
-        "Offset of field: gnnmg_epoch_info::wait_seconds",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, wait_seconds) - 160usize];
-    [
-        "Offset of field: gnnmg_epoch_info::sample_seconds",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, sample_seconds) - 168usize];
-    [
-        "Offset of field: gnnmg_epoch_info::gather_seconds",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, gather_seconds) - 176usize];
-    [
-        "Offset of field: gnnmg_epoch_info::compute_seconds",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, compute_seconds) - 184usize];
-    [
-        "Offset of field: gnnmg_epoch_info::reduce_seconds",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, reduce_seconds) - 192usize];
-    [
-        "Offset of field: gnnmg_epoch_info::optimizer_seconds",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, optimizer_seconds) - 200usize];
+    ][::core::mem::offset_of!(gnnmg_epoch_info, seeds_per_second) - 72usize];
     [
         "Offset of field: gnnmg_epoch_info::mean_busy_seconds",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, mean_busy_seconds) - 208usize];
+    ][::core::mem::offset_of!(gnnmg_epoch_info, mean_busy_seconds) - 80usize];
     [
         "Offset of field: gnnmg_epoch_info::most_busy_seconds",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, most_busy_seconds) - 216usize];
-    [
-        "Offset of field: gnnmg_epoch_info::best",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, best) - 224usize];
+    ][::core::mem::offset_of!(gnnmg_epoch_info, most_busy_seconds) - 88usize];
     [
         "Offset of field: gnnmg_epoch_info::slowest_rank",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, slowest_rank) - 228usize];
-    [
-        "Offset of field: gnnmg_epoch_info::peer_wait_seconds",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, peer_wait_seconds) - 232usize];
+    ][::core::mem::offset_of!(gnnmg_epoch_info, slowest_rank) - 96usize];
     [
         "Offset of field: gnnmg_epoch_info::device",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, device) - 240usize];
+    ][::core::mem::offset_of!(gnnmg_epoch_info, device) - 100usize];
     [
         "Offset of field: gnnmg_epoch_info::num_ranks",
-    ][::core::mem::offset_of!(gnnmg_epoch_info, num_ranks) - 244usize];
+    ][::core::mem::offset_of!(gnnmg_epoch_info, num_ranks) - 104usize];
+    [
+        "Offset of field: gnnmg_epoch_info::padding0",
+    ][::core::mem::offset_of!(gnnmg_epoch_info, padding0) - 108usize];
+    [
+        "Offset of field: gnnmg_epoch_info::times",
+    ][::core::mem::offset_of!(gnnmg_epoch_info, times) - 112usize];
 };
 /** Called after each epoch, on every process that has registered one.
 
@@ -2729,9 +2631,7 @@ const _: () = {
     ][::core::mem::offset_of!(gnnmg_server_info, p99_seconds) - 80usize];
 };
 extern "C" {
-    /** Version of the library.
-
-Returns in the form of `GNNMG_VERSION`*/
+    /// Version of the library, in the form of `GNNMG_VERSION`.
     pub fn gnnmg_version() -> i32;
     /** Name of a status: "ERR_FORMAT" for `GNNMG_ERR_FORMAT`.
 
@@ -2742,7 +2642,7 @@ Returns "unknown" for other numbers*/
 Returns one line, empty if none has failed; valid until the next failure*/
     pub fn gnnmg_last_error() -> *const ::core::ffi::c_char;
     #[must_use]
-    /// Facts about the last failed call of this thread.
+    /// Facts about that call.
     pub fn gnnmg_last_error_info(info: *mut gnnmg_error_info) -> gnnmg_status;
     #[must_use]
     /** Makes a context.
@@ -2758,6 +2658,8 @@ Returns `GNNMG_ERR_VERSION` if header and library differ in the minor version;
     ) -> gnnmg_status;
     /// Frees the handle; gnnmg_context_lend() returns.
     pub fn gnnmg_context_free(context: *mut gnnmg_context);
+    /// Frees the handle and all handles made from the context, but no tensors.
+    pub fn gnnmg_context_close(context: *mut gnnmg_context);
     #[must_use]
     /// Facts about a context.
     pub fn gnnmg_context_get_info(
@@ -2765,7 +2667,7 @@ Returns `GNNMG_ERR_VERSION` if header and library differ in the minor version;
         info: *mut gnnmg_context_info,
     ) -> gnnmg_status;
     #[must_use]
-    /// Sets an option: a setting of the subject "context".
+    /// Sets an option, a setting of the subject "context".
     pub fn gnnmg_context_set_option(
         context: *mut gnnmg_context,
         key: *const ::core::ffi::c_char,
@@ -2799,14 +2701,13 @@ Returns `GNNMG_OK` after the time; `GNNMG_END` after a free of the handle*/
         context: *mut gnnmg_context,
         timeout_ms: i64,
     ) -> gnnmg_status;
-    /** Cancels the running calls of this context on data sets, model files,
-gnnmg_model_evaluate(), gnnmg_model_embed(), predictors, gnnmg_comm_create() and
-gnnmg_context_lend(). Later calls run.*/
+    /** Cancels the running calls of this context on data sets, model files, gnnmg_model_evaluate(),
+gnnmg_model_embed(), predictors, gnnmg_comm_create() and gnnmg_context_lend().*/
     pub fn gnnmg_context_cancel(context: *mut gnnmg_context);
     #[must_use]
-    /** Takes the oldest message from the queue. A message that does not fit stays.
+    /** Takes the oldest message. One that does not fit stays.
 
-Returns `GNNMG_END` if the queue is empty*/
+Returns `GNNMG_END` without a message*/
     pub fn gnnmg_log_next(
         context: *mut gnnmg_context,
         info: *mut gnnmg_log_info,
@@ -2815,16 +2716,18 @@ Returns `GNNMG_END` if the queue is empty*/
         needed: *mut usize,
     ) -> gnnmg_status;
     #[must_use]
-    /** Number of GPUs that this process sees.
+    /** Number of GPUs of this process.
 
-- `why`: if there are none: the missing driver, plug-in or GPU, and the remedy; may be NULL*/
+- `why`: if there are none: the reason and the remedy; may be NULL*/
     pub fn gnnmg_context_num_devices(
         context: *const gnnmg_context,
         count: *mut i64,
         why: *mut *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /// Facts about a GPU; `GNNMG_ERR_NOT_FOUND` after the last.
+    /** Facts about a GPU.
+
+Returns `GNNMG_ERR_NOT_FOUND` after the last*/
     pub fn gnnmg_context_get_device_info(
         context: *const gnnmg_context,
         index: i64,
@@ -2833,10 +2736,10 @@ Returns `GNNMG_END` if the queue is empty*/
     #[must_use]
     /** Wraps an array of the caller, without copying.
 
-- `data`: the first element, aligned to its type; must stay valid until `release` is called;
-NULL: no elements
-- `release`: called with `user_data` when nothing needs the array any more, also after an
-error; or NULL*/
+- `data`: first element, aligned to its type; valid until `release` is called; NULL: no
+elements
+- `release`: called with `user_data` when nothing needs the array, also after an error; NULL:
+the array outlives the tensor*/
     pub fn gnnmg_tensor_create(
         data: *mut ::core::ffi::c_void,
         dtype: gnnmg_dtype,
@@ -2857,8 +2760,8 @@ Returns `GNNMG_ERR_UNSUPPORTED` for other tensors*/
         tensor: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a DLPack tensor over the same memory, which lives until the handle is freed and the DLPack
-tensor's deleter was called.
+    /** Makes a DLPack tensor over the same memory, which lives until the handle is freed and the
+deleter called.
 
 - `dlpack`: owned by the caller; its flags say if it is read-only*/
     pub fn gnnmg_tensor_to_dlpack(
@@ -2872,8 +2775,7 @@ tensor's deleter was called.
         info: *mut gnnmg_tensor_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Copies the elements of a tensor to another of the same shape and type and waits. Both may be
-on GPUs.*/
+    /// Copies the elements to a tensor of the same shape and type and waits. Both may be on GPUs.
     pub fn gnnmg_tensor_copy(
         context: *const gnnmg_context,
         from: *const gnnmg_tensor,
@@ -2888,8 +2790,7 @@ on GPUs.*/
         graph: *mut *mut gnnmg_graph,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a graph with node type "node" and edge type "edge", and sets its edges
-as gnnmg_graph_set_coo().*/
+    /// Makes a graph with node type "node", edge type "edge" and a list of edges, copied.
     pub fn gnnmg_graph_create_from_coo(
         context: *const gnnmg_context,
         num_nodes: i64,
@@ -2915,7 +2816,7 @@ as gnnmg_graph_set_coo().*/
     /** Adds an edge type without edges.
 
 - `source_type`: node type of the sources
-- `name`: unique among edge types between the same node types
+- `name`: unique between the same node types
 - `target_type`: node type of the targets
 - `edge_type`: its index; may be NULL*/
     pub fn gnnmg_graph_add_edge_type(
@@ -2926,32 +2827,11 @@ as gnnmg_graph_set_coo().*/
         edge_type: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /// Sets the edges of a type from a list, copied; edge e of the list gets the id e.
-    pub fn gnnmg_graph_set_coo(
-        graph: *mut gnnmg_graph,
-        edge_type: i32,
-        sources: *const ::core::ffi::c_void,
-        targets: *const ::core::ffi::c_void,
-        dtype: gnnmg_dtype,
-        num_edges: i64,
-    ) -> gnnmg_status;
-    #[must_use]
-    /** Sets the edges of a type from compressed sparse columns, copied: rows are targets.
+    /** Sets the edges of a type from a list; edge e of the list gets the id e. gnnmg_util.h has
+functions `gnnmg_graph_set_...` that call this and the next four with arrays, copied.
 
-- `indices`: source of each edge
-- `edge_ids`: a permutation of 0 .. num_edges - 1; NULL: entry e is edge e
-- `dtype`: of `indices` and `edge_ids`*/
-    pub fn gnnmg_graph_set_csc(
-        graph: *mut gnnmg_graph,
-        edge_type: i32,
-        indptr: *const i64,
-        indices: *const ::core::ffi::c_void,
-        edge_ids: *const ::core::ffi::c_void,
-        dtype: gnnmg_dtype,
-        num_edges: i64,
-    ) -> gnnmg_status;
-    #[must_use]
-    /// gnnmg_graph_set_coo() with tensors i64 or i32 \[num_edges\], copied.
+- `sources`: i64 or i32 \[num_edges\]
+- `targets`: as `sources`*/
     pub fn gnnmg_graph_import_coo(
         graph: *mut gnnmg_graph,
         edge_type: i32,
@@ -2959,11 +2839,11 @@ as gnnmg_graph_set_coo().*/
         targets: *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_graph_set_csc() with tensors, shared if possible.
+    /** Sets the edges of a type from compressed sparse columns: rows are targets.
 
 - `indptr`: i64
-- `indices`: i64 or i32; i32 is shared, i64 only if 31 bits are not enough
-- `edge_ids`: as `indices`, or NULL*/
+- `indices`: source of each edge, i32, kept; or i64, kept only if 31 bits are not enough
+- `edge_ids`: a permutation of 0 .. num_edges - 1, as `indices`; NULL: entry e is edge e*/
     pub fn gnnmg_graph_import_csc(
         graph: *mut gnnmg_graph,
         edge_type: i32,
@@ -2972,23 +2852,11 @@ as gnnmg_graph_set_coo().*/
         edge_ids: *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets or replaces a named tensor on the nodes of a type, copied. By default data sets read
-features from "x" and labels from "y".
+    /** Sets or replaces a tensor on nodes. Usual names are "x" for features, "y" for labels.
 
-- `data`: one row per node*/
-    pub fn gnnmg_graph_set_node_tensor(
-        graph: *mut gnnmg_graph,
-        node_type: i32,
-        name: *const ::core::ffi::c_char,
-        data: *const ::core::ffi::c_void,
-        dtype: gnnmg_dtype,
-        num_dims: i32,
-        shape: *const i64,
-    ) -> gnnmg_status;
-    #[must_use]
-    /** gnnmg_graph_set_node_tensor() without copying.
+- `tensor`: one row per node
 
-Returns `GNNMG_ERR_UNSUPPORTED` for an unsupported device, type or layout*/
+Returns `GNNMG_ERR_UNSUPPORTED` for a device or type*/
     pub fn gnnmg_graph_import_node_tensor(
         graph: *mut gnnmg_graph,
         node_type: i32,
@@ -2996,21 +2864,8 @@ Returns `GNNMG_ERR_UNSUPPORTED` for an unsupported device, type or layout*/
         tensor: *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets a sparse tensor on nodes, copied. It stays sparse up to the first layer of a model.
-
-- `indices`: column of each entry*/
-    pub fn gnnmg_graph_set_node_csr(
-        graph: *mut gnnmg_graph,
-        node_type: i32,
-        name: *const ::core::ffi::c_char,
-        num_columns: i64,
-        indptr: *const i64,
-        indices: *const i32,
-        values: *const f32,
-        num_entries: i64,
-    ) -> gnnmg_status;
-    #[must_use]
-    /// gnnmg_graph_set_node_csr() without copying: `indptr` i64, `indices` i32, `values` f32.
+    /** Sets or replaces a sparse tensor on nodes, which stays sparse up to a model's first layer:
+`indptr` i64, `indices` i32, `values` f32.*/
     pub fn gnnmg_graph_import_node_csr(
         graph: *mut gnnmg_graph,
         node_type: i32,
@@ -3021,20 +2876,9 @@ Returns `GNNMG_ERR_UNSUPPORTED` for an unsupported device, type or layout*/
         values: *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets a named tensor on the edges of a type, copied. The edges must be set.
+    /** Sets or replaces a tensor on edges, which must be set.
 
-- `data`: rows by edge id*/
-    pub fn gnnmg_graph_set_edge_tensor(
-        graph: *mut gnnmg_graph,
-        edge_type: i32,
-        name: *const ::core::ffi::c_char,
-        data: *const ::core::ffi::c_void,
-        dtype: gnnmg_dtype,
-        num_dims: i32,
-        shape: *const i64,
-    ) -> gnnmg_status;
-    #[must_use]
-    /** gnnmg_graph_set_edge_tensor() without copying.
+- `tensor`: rows by edge id
 
 Returns as gnnmg_graph_import_node_tensor()*/
     pub fn gnnmg_graph_import_edge_tensor(
@@ -3044,7 +2888,7 @@ Returns as gnnmg_graph_import_node_tensor()*/
         tensor: *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a new graph that shares unchanged tensors.
+    /** Makes a graph that shares unchanged tensors.
 
 - `edge_type`: a type whose sources and targets have one node type*/
     pub fn gnnmg_graph_create_transformed(
@@ -3054,8 +2898,7 @@ Returns as gnnmg_graph_import_node_tensor()*/
         transformed: *mut *mut gnnmg_graph,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a new graph in which every row of a node tensor is divided by its sum; rows with sum
-0 stay.
+    /** Makes a graph in which every row of a node tensor is divided by its sum, unless that is 0.
 
 - `name`: a dense f32 or sparse tensor, of each node type that has it*/
     pub fn gnnmg_graph_create_normalized(
@@ -3066,14 +2909,13 @@ Returns as gnnmg_graph_import_node_tensor()*/
     #[must_use]
     /** Generates a graph; equal settings give equal graphs.
 - "planted": undirected, with classes of nodes; "x" f32 \[nodes, num_features\], a class center
-plus noise, and "y" i64 \[nodes\]. With the defaults the best possible accuracy is about 0.391
-from a node's own features, 0.740 with neighbors, 0.909 with two hops.
+plus noise, and "y" i64 \[nodes\]. With the defaults the best possible accuracy is about 0.391 from
+a node's own features, 0.740 with neighbors, 0.909 with two hops.
 - "log_normal": log-normal in-degrees and communities, with "x" and "y".
 - "rmat": R-MAT (Chakrabarti 2004).
 - "erdos_renyi": uniformly drawn edges, with self-loops and duplicates.
 
-- `generator`: its name
-- `settings`: of the subject with that name*/
+- `generator`: its name, also the subject of the settings*/
     pub fn gnnmg_graph_generate(
         context: *const gnnmg_context,
         generator: *const ::core::ffi::c_char,
@@ -3100,10 +2942,10 @@ from a node's own features, 0.740 with neighbors, 0.909 with two hops.
         name: *mut *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Name of an edge type, and the node types of its sources and targets.
+    /** Name of an edge type.
 
-- `source_type`: index
-- `target_type`: index*/
+- `source_type`: node type of its sources
+- `target_type`: node type of its targets*/
     pub fn gnnmg_graph_edge_type_name(
         graph: *const gnnmg_graph,
         edge_type: i32,
@@ -3128,7 +2970,7 @@ from a node's own features, 0.740 with neighbors, 0.909 with two hops.
     #[must_use]
     /** Lists the tensors on a node type.
 
-- `sparse`: 1: the tensor is sparse*/
+- `sparse`: 1: sparse*/
     pub fn gnnmg_graph_node_tensor_name(
         graph: *const gnnmg_graph,
         node_type: i32,
@@ -3197,7 +3039,7 @@ Returns `GNNMG_ERR_UNSUPPORTED` if it is dense*/
         edge_ids: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Incoming edges of one node, in stored order.
+    /** Incoming edges of a node, in stored order.
 
 - `target`: the node
 - `sources`: may be NULL with `capacity` 0
@@ -3214,9 +3056,10 @@ Returns `GNNMG_ERR_UNSUPPORTED` if it is dense*/
         needed: *mut i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Opens a folder or file in any supported format.
+    /** Opens a folder or file in any supported format. Edges with tensors keep the order of the file;
+without any, an edge id is the place of the edge by target.
 
-- `settings`: "dataset": the format, and details that the files leave open
+- `settings`: the format, and details that the files leave open
 
 Returns `GNNMG_ERR_UNSUPPORTED`*/
     pub fn gnnmg_dataset_open(
@@ -3227,8 +3070,7 @@ Returns `GNNMG_ERR_UNSUPPORTED`*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Generates a data set with a split, by gnnmg_graph_generate(), gnnmg_dataset_create()
-and gnnmg_dataset_add_random_split().
+    /** gnnmg_graph_generate(), gnnmg_dataset_create() and gnnmg_dataset_add_random_split().
 
 - `generator`: "planted" or "log_normal"
 - `settings`: of the generator and of "split"; `seed` is for both*/
@@ -3239,11 +3081,11 @@ and gnnmg_dataset_add_random_split().
         dataset: *mut *mut gnnmg_dataset,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a data set around a graph, without a split. The graph can no longer change.
+    /** Makes a data set around a graph, without a split.
 
 - `graph`: with one node type
-- `features`: name of the feature tensor on nodes; NULL: none
-- `labels`: name of the label tensor on nodes; NULL: none
+- `features`: name of the feature tensor; NULL: none
+- `labels`: name of the label tensor; NULL: none
 - `task`: `GNNMG_TASK_NONE`: integers are classes, floats regression. `GNNMG_TASK_BINARY` takes
 labels of any type with values 0, 1, and NaN or -1 for no label
 - `num_classes`: number of classes; 0: the largest label + 1
@@ -3259,15 +3101,15 @@ first value that is not finite in the features, or in an edge tensor that models
         dataset: *mut *mut gnnmg_dataset,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a data set of many graphs side by side in one graph, without a split.
+    /** gnnmg_dataset_create() with many graphs side by side in one graph.
 
 - `graph`: with one node type and one edge type
 - `graph_ptr`: first node of each graph, \[num_graphs + 1\], from 0 to the number of nodes; a
 graph may have no nodes
-- `features`: name of the feature tensor on nodes; NULL: none
+- `features`: name of the feature tensor; NULL: none
 - `labels`: one row per graph, \[num_graphs\] or \[num_graphs, T\]; NULL: none
-- `task`: as for gnnmg_dataset_create()
-- `num_classes`: as for gnnmg_dataset_create()
+- `task`: as there
+- `num_classes`: as there
 
 Returns as gnnmg_dataset_create(); `GNNMG_ERR_RANGE` also naming an edge between two graphs*/
     pub fn gnnmg_dataset_create_graphs(
@@ -3283,25 +3125,23 @@ Returns as gnnmg_dataset_create(); `GNNMG_ERR_RANGE` also naming an edge between
     /// Frees the handle.
     pub fn gnnmg_dataset_free(dataset: *mut gnnmg_dataset);
     #[must_use]
-    /** Writes the data set as a folder of `.npy` files and `metadata.json`, with all splits. The folder
-opens with the first one chosen.*/
+    /// Writes a folder of `.npy` files and `metadata.json`, with all splits; it opens with the first.
     pub fn gnnmg_dataset_save(
         dataset: *const gnnmg_dataset,
         path: *const ::core::ffi::c_char,
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Writes the data set as a folder of parts: for each part the rows of its nodes as `.npy` files,
-and for each node its part. Nodes keep their ids.
+    /** Writes a folder of parts: for each part the rows of its nodes as `.npy` files, and for each node
+its part. Nodes keep their ids.
 
-A call with the same arguments continues after an interruption, with the same result. The log
-reports each step. `GNNMG_PARTS_METHOD_CLUSTER` and `GNNMG_PARTS_METHOD_METIS` keep every part
-within the slack of nodes, edges, and training ids of the chosen split, plus one row.
+A call with the same arguments continues after an interruption, with the same result.
+`GNNMG_PARTS_METHOD_CLUSTER` and `GNNMG_PARTS_METHOD_METIS` keep every part within the slack of
+nodes, edges, and training ids of the chosen split, plus one row.
 
 - `dataset`: with one node type and one edge type
-- `folder`: a new folder, or one that an earlier call began or completed
+- `folder`: new, or begun or completed by an earlier call
 - `given`: part of each node, in place of the method; NULL: none
-- `settings`: "parts"
 
 Returns `GNNMG_ERR_MISMATCH` if the folder was begun with other arguments or data;
 `GNNMG_ERR_BUSY` while another call writes it; `GNNMG_ERR_DEPENDENCY` without METIS;
@@ -3327,7 +3167,7 @@ Returns `GNNMG_ERR_MISMATCH` if the folder was begun with other arguments or dat
 - `part`: its number
 - `cache_rows`: rows in the cache: those read most often
 
-Returns `GNNMG_END` after the last part*/
+Returns `GNNMG_END` after the last*/
     pub fn gnnmg_dataset_get_part_info(
         dataset: *const gnnmg_dataset,
         part: i32,
@@ -3347,11 +3187,10 @@ Returns `GNNMG_END` after the last part*/
         info: *mut gnnmg_dataset_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Names of a data set and of its node tensors.
+    /** Names of a data set, its feature and its label tensor; empty: none.
 
-- `name`: of the data set
-- `features`: of the feature tensor; empty: none
-- `labels`: of the label tensor; empty: none*/
+- `features`: the feature tensor
+- `labels`: the label tensor*/
     pub fn gnnmg_dataset_get_names(
         dataset: *const gnnmg_dataset,
         name: *mut *const ::core::ffi::c_char,
@@ -3359,7 +3198,7 @@ Returns `GNNMG_END` after the last part*/
         labels: *mut *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Graph of a data set; many graphs are side by side in one.
+    /** Graph of a data set.
 
 - `index`: 0*/
     pub fn gnnmg_dataset_get_graph(
@@ -3378,8 +3217,8 @@ Returns `GNNMG_END` after the last part*/
         info: *mut gnnmg_split_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a data set of the same data with another split chosen. Both share graph, features and
-labels; splits and weights that one gets later do not change the other.
+    /** Makes a data set of the same data with another split chosen. Splits and weights that one gets
+later do not change the other.
 
 - `name`: of the split; NULL: that of the first
 - `index`: among the splits of that name*/
@@ -3393,9 +3232,9 @@ labels; splits and weights that one gets later do not change the other.
     /** Adds a split and chooses it. Its index is the number of splits that had its name.
 
 - `name`: of the split
-- `train`: ids in any order, each in at most one list
-- `validation`: as `train`
-- `test`: as `train`
+- `train`: ids in any order, each in at most one of the lists
+- `validation`: ids
+- `test`: ids
 
 Returns `GNNMG_ERR_FORMAT` for an id in two places*/
     pub fn gnnmg_dataset_add_split(
@@ -3411,7 +3250,7 @@ Returns `GNNMG_ERR_FORMAT` for an id in two places*/
     #[must_use]
     /** Draws a split of the labeled nodes, adds it and chooses it.
 
-- `settings`: "split"*/
+- `settings`: of "split"*/
     pub fn gnnmg_dataset_add_random_split(
         dataset: *mut gnnmg_dataset,
         name: *const ::core::ffi::c_char,
@@ -3422,7 +3261,7 @@ Returns `GNNMG_ERR_FORMAT` for an id in two places*/
 each: split k holds out fold k. Chooses the first.
 
 - `name`: of the splits, not in use
-- `settings`: "folds"*/
+- `settings`: of "folds"*/
     pub fn gnnmg_dataset_add_folds(
         dataset: *mut gnnmg_dataset,
         name: *const ::core::ffi::c_char,
@@ -3450,12 +3289,11 @@ Returns `GNNMG_ERR_NOT_FOUND` if the data set is one graph*/
         ids: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets the weight of each class in a loss.
+    /** Sets the weight of each class in a loss, for objects made later.
 
 A loss is the sum of weight times loss over the seeds, divided by the sum of the weights, exactly
 over all mini-batches and ranks of a step. The weight of a seed is that of its class times its
-own. Other metrics count every node once. Objects made from now on use the weights;
-gnnmg_dataset_save() stores them.
+own. Other metrics count every node once. gnnmg_dataset_save() stores the weights.
 
 - `weights`: one per class or target, 0 or 1e-12 to 1e12, not all 0; NULL: remove*/
     pub fn gnnmg_dataset_set_class_weights(
@@ -3464,8 +3302,8 @@ gnnmg_dataset_save() stores them.
         num_weights: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets class weights that give every class the same total weight in the training part: labeled
-training nodes / (classes x training nodes of the class).
+    /** Gives every class the same total weight in the training part: labeled training nodes / (classes
+x training nodes of the class).
 
 Returns `GNNMG_ERR_INVALID_ARGUMENT` naming a class without a training node*/
     pub fn gnnmg_dataset_balance_classes(dataset: *mut gnnmg_dataset) -> gnnmg_status;
@@ -3490,7 +3328,7 @@ Returns `GNNMG_ERR_INVALID_ARGUMENT` naming a class without a training node*/
         weights: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /// Makes a neighbor sampler. The graph can no longer change.
+    /// Makes a neighbor sampler.
     pub fn gnnmg_sampler_create(
         graph: *const gnnmg_graph,
         config: *const gnnmg_sampler_config,
@@ -3498,12 +3336,12 @@ Returns `GNNMG_ERR_INVALID_ARGUMENT` naming a class without a training node*/
         sampler: *mut *mut gnnmg_sampler,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a sampler from a callback. The library numbers the nodes of its edges and builds
-the blocks.
+    /** Makes a sampler from a callback. The library numbers the nodes of its edges and builds the
+blocks.
 
-- `graph`: a graph with one node type and one edge type
-- `config`: only `num_fanouts`, the number of layers, is used
-- `settings`: only `edge_ids` and `transpose` are used
+- `graph`: with one node type and one edge type
+- `config`: only `num_fanouts`, the number of layers
+- `settings`: only `edge_ids` and `transpose`
 - `function`: called once per layer of each mini-batch, concurrently if several host threads
 wait or are lent*/
     pub fn gnnmg_sampler_create_custom(
@@ -3516,8 +3354,7 @@ wait or are lent*/
         sampler: *mut *mut gnnmg_sampler,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a sampler whose seeds are graphs of a data set of many graphs. A mini-batch has all nodes
-and edges of its graphs; all layers share one block.
+    /** Makes a sampler of whole graphs, for a data set of many. All layers share one block.
 
 - `config`: as for gnnmg_sampler_create_custom()
 - `settings`: as for gnnmg_sampler_create_custom()*/
@@ -3536,15 +3373,14 @@ and edges of its graphs; all layers share one block.
         count: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Samples the neighborhoods of seeds, on the calling thread. `seed`, `epoch` and `number`
-determine the draws.
+    /** Samples the neighborhoods of seeds, on the calling thread.
 
 - `dataset`: source of features and labels, on the sampler's graph; NULL: none
 - `seeds`: node ids; a repeated seed gets its own row with equal draws
 - `times`: NULL: for temporal sampling, which this version does not have
-- `seed`: any number
+- `seed`: determines the draws, with the next two
 - `epoch`: any number
-- `number`: of the mini-batch
+- `number`: any number
 
 Returns `GNNMG_ERR_CALLBACK`*/
     pub fn gnnmg_sampler_sample(
@@ -3560,8 +3396,8 @@ Returns `GNNMG_ERR_CALLBACK`*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Adds edges to the sample of the current callback. They are checked after it returns: a wrong id
-ends the work with `GNNMG_ERR_CALLBACK`, naming layer, edge and node.
+    /** Adds edges to the sample of the current callback. A wrong id ends the work after it with
+`GNNMG_ERR_CALLBACK`, naming layer, edge and node.
 
 - `targets`: among the callback's targets, in any order
 - `edge_ids`: needed with the sampler's setting `edge_ids`, else ignored*/
@@ -3608,7 +3444,7 @@ Threading: (b) for the graph, (c) for the sink*/
 - `dataset`: as for gnnmg_sampler_sample(), or NULL
 - `seeds`: node ids, copied
 - `times`: NULL
-- `config`: `part` is ignored*/
+- `config`: without `part`*/
     pub fn gnnmg_loader_create_from_seeds(
         dataset: *const gnnmg_dataset,
         sampler: *const gnnmg_sampler,
@@ -3623,7 +3459,7 @@ Threading: (b) for the graph, (c) for the sink*/
     /// Frees the handle. Mini-batches stay valid.
     pub fn gnnmg_loader_free(loader: *mut gnnmg_loader);
     #[must_use]
-    /// Facts about the epoch of the next mini-batch.
+    /// Facts about the next mini-batch's epoch.
     pub fn gnnmg_loader_get_info(
         loader: *const gnnmg_loader,
         info: *mut gnnmg_loader_info,
@@ -3639,8 +3475,8 @@ Threading: (b) for the graph, (c) for the sink*/
         step: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Next mini-batch of this rank. The first call begins epoch 0, a call after `GNNMG_END` the next
-epoch. An error repeats until gnnmg_loader_start().
+    /** Next mini-batch of this rank, from epoch 0 on; after `GNNMG_END` of the next epoch. An error
+repeats until gnnmg_loader_start().
 
 Returns `GNNMG_END`; `GNNMG_ERR_CALLBACK`*/
     pub fn gnnmg_loader_next(
@@ -3749,7 +3585,7 @@ of the node; 1 if none are set, 0 without a label.*/
     ) -> gnnmg_status;
     #[must_use]
     /** Adds a convolution to a model of `GNNMG_ARCHITECTURE_LAYERS`, before its first use. A layer must
-fit the one before it, else it is not added.
+fit the one before it.
 
 - `name`: prefix of its keys, such as "conv1"; unique in the model
 - `config`: of this layer: `output_dim` is the width of its rows, including concatenated heads;
@@ -3765,7 +3601,7 @@ Returns `GNNMG_ERR_BUSY` after the first use*/
     #[must_use]
     /** Adds a linear layer, as gnnmg_model_add_conv().
 
-- `output_dim`: columns of its rows
+- `output_dim`: width of its rows
 - `bias`: 1: add a bias*/
     pub fn gnnmg_model_add_linear(
         model: *mut gnnmg_model,
@@ -3800,8 +3636,8 @@ Returns `GNNMG_ERR_BUSY` after the first use*/
 - `rate`: share of entries that training sets to 0, in \[0, 1)*/
     pub fn gnnmg_model_add_dropout(model: *mut gnnmg_model, rate: f64) -> gnnmg_status;
     #[must_use]
-    /** Adds a readout, as gnnmg_model_add_conv(): the next layers have one row per graph. A model has
-at most one, and no convolution after it.
+    /** Adds a readout, as gnnmg_model_add_conv(): the next layers have one row per graph. At most one,
+and no convolution after it.
 
 - `name`: NULL for a readout without parameters
 - `readout`: not `GNNMG_READOUT_NONE`
@@ -3814,9 +3650,8 @@ rows*/
         size: i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Moves a model to a GPU or back to main memory. Tensors exported before keep their values. Move
-it before optimizers and trainers are made or after they are freed; no layer can be added
-afterwards. A trainer takes a model in main memory.
+    /** Moves a model to a GPU or back to main memory. Tensors exported before keep their values; no
+layer can be added afterwards. A trainer takes a model in main memory.
 
 - `index`: number of the GPU; 0 for the CPU
 - `stream`: a CUDA stream of the caller; 0: one of the library
@@ -3847,7 +3682,7 @@ has an optimizer or a trainer; `GNNMG_ERR_UNSUPPORTED` for a GPU that is too old
     #[must_use]
     /** Lists the keys of the tensors, parameters first: "convs.0.lin_l.weight".
 
-- `trained`: 1: a parameter, also a frozen one; 0: a buffer, such as a running mean*/
+- `trained`: 1: a parameter, even frozen; 0: a buffer, such as a running mean*/
     pub fn gnnmg_model_tensor_key(
         model: *const gnnmg_model,
         index: i64,
@@ -3855,15 +3690,15 @@ has an optimizer or a trainer; `GNNMG_ERR_UNSUPPORTED` for a GPU that is too old
         trained: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** One parameter or buffer, sharing memory with the model: use it only while no call uses the
-model. In the model's type; buffers may be i64.*/
+    /** A parameter or buffer, in the model's type; buffers may be i64. Like the other exports of a
+model it shares memory with the model: use it only while no call uses that.*/
     pub fn gnnmg_model_export_tensor(
         model: *const gnnmg_model,
         key: *const ::core::ffi::c_char,
         tensor: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Copies values into one parameter or buffer.
+    /** Copies values into a parameter or buffer.
 
 - `values`: of the same shape, in main memory or on a GPU*/
     pub fn gnnmg_model_set_tensor(
@@ -3874,8 +3709,7 @@ model. In the model's type; buffers may be i64.*/
     #[must_use]
     /** Freezes parameters, or trains them again. A frozen parameter has no gradient and no optimizer
 state, and nothing changes it; running statistics still move. Copies, snapshots and checkpoints
-keep it, files of weights do not. Freeze before optimizers and trainers are made; tensors
-exported before no longer share memory with the model.
+stay frozen, files of weights do not. Tensors exported before no longer share memory.
 
 - `pattern`: a key in which `*` stands for any characters: "convs.0.*"
 - `trainable`: 0: freeze; 1: train
@@ -3887,23 +3721,20 @@ Returns `GNNMG_ERR_BUSY` while the model has an optimizer or a trainer*/
         trainable: i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Gradient of one parameter, sharing memory with the model. Buffers and frozen parameters
-have none.*/
+    /// Gradient of a parameter that is not frozen.
     pub fn gnnmg_model_export_gradient(
         model: *const gnnmg_model,
         key: *const ::core::ffi::c_char,
         gradient: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** All parameters as one array \[num_parameters\], sharing memory with the model, frozen
-ones last.*/
+    /// All parameters as one array \[num_parameters\], frozen ones last.
     pub fn gnnmg_model_export_parameters(
         model: *const gnnmg_model,
         parameters: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** All gradients as one array for all-reduce, sharing memory with the model, without
-frozen parameters.*/
+    /// All gradients as one array for all-reduce, without frozen parameters.
     pub fn gnnmg_model_export_gradients(
         model: *const gnnmg_model,
         gradients: *mut *mut gnnmg_tensor,
@@ -3924,8 +3755,8 @@ Returns `GNNMG_ERR_UNSUPPORTED` for training on a sample without `transpose`*/
     ) -> gnnmg_status;
     #[must_use]
     /** Adds the gradient of the loss of the last training forward to the model's gradients. The loss is
-the (weighted) sum over the labeled seeds, divided by the number (weight) of those of the whole
-step: summed over all mini-batches of a step it is the step's mean.
+the (weighted) sum over the labeled seeds, divided by their number (weight) in the whole step:
+summed over all mini-batches of a step it is the step's mean.
 
 - `value`: this mini-batch's share of that mean; may be NULL
 
@@ -3947,43 +3778,41 @@ Returns as gnnmg_model_backward()*/
         gradient: *const gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Exact metrics of one part of the chosen split, with full neighborhoods.
+    /** Metrics of one part of the chosen split, with full neighborhoods.
 
-Returns `GNNMG_ERR_INVALID_ARGUMENT` for an empty part*/
+- `top_k`: classes of `top_k_accuracy`; 0: 5
+- `confusion`: confusion matrix; may be NULL
+
+Returns `GNNMG_ERR_INVALID_ARGUMENT` for an empty part; `GNNMG_ERR_UNSUPPORTED` for a confusion
+matrix of a regression or of too many classes*/
     pub fn gnnmg_model_evaluate(
         model: *mut gnnmg_model,
         dataset: *const gnnmg_dataset,
         part: gnnmg_part,
+        top_k: i32,
         metrics: *mut gnnmg_metrics,
+        confusion: *mut *mut gnnmg_tensor,
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
     /** Result of the model for every node, or with a readout every graph, with full neighborhoods,
 layer by layer.
 
-- `rows`: \[nodes or graphs, output_dim\]*/
+- `path`: NULL, or a `.npy` file for the rows, which are then never in memory together
+- `rows`: \[nodes or graphs, output_dim\]; NULL with a path*/
     pub fn gnnmg_model_embed(
         model: *mut gnnmg_model,
         dataset: *const gnnmg_dataset,
         node_type: i32,
+        path: *const ::core::ffi::c_char,
         rows: *mut *mut gnnmg_tensor,
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /// gnnmg_model_embed() into a `.npy` file. The rows are never in memory together.
-    pub fn gnnmg_model_embed_to_file(
-        model: *mut gnnmg_model,
-        dataset: *const gnnmg_dataset,
-        node_type: i32,
-        path: *const ::core::ffi::c_char,
-        timeout_ms: i64,
-    ) -> gnnmg_status;
-    #[must_use]
-    /** Writes all settings, and the tensors under the keys of the model's framework, so that
-gnnmg_model_open() needs nothing else. The settings are JSON in the metadata of safetensors, or
-in a record of a `.pth` that torch.load() ignores. A folder gets `model.safetensors` or
-`model.pth`, and `config.json` with the SHA-256 of the weights; it can be opened at any moment,
-also while it is written again.
+    /** Writes all that gnnmg_model_open() needs: the tensors under the keys of the model's framework,
+and the settings as JSON, in the metadata of safetensors or in a record of a `.pth` that
+torch.load() ignores. A folder gets `model.safetensors` or `model.pth`, and `config.json` with
+the SHA-256 of the weights; it can be opened at any moment, also while it is written again.
 
 - `path`: a file; or an existing folder, or a path that ends with "/"
 - `settings`: "model_file"*/
@@ -3994,8 +3823,8 @@ also while it is written again.
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a model from a file of gnnmg_model_save() alone, with the same bits. Also opens the folder
-of a checkpoint, with the weights trained last, and `best.safetensors` in it.
+    /** Makes a model from a file of gnnmg_model_save(), with the same bits; also from the folder of a
+checkpoint, with the weights trained last, or `best.safetensors` in it.
 
 - `path`: a file, or a folder with `model.safetensors` or `model.pth`
 
@@ -4009,7 +3838,7 @@ weights; `GNNMG_ERR_CANCELLED`*/
         model: *mut *mut gnnmg_model,
     ) -> gnnmg_status;
     #[must_use]
-    /** Fields of a model's settings, with the values that were left to the data set.
+    /** Settings of a model, with the values that were left to the data set.
 
 - `config`: filled*/
     pub fn gnnmg_model_get_config(
@@ -4027,12 +3856,11 @@ and classes of its data set.
     ) -> gnnmg_status;
     #[must_use]
     /** Reads the tensors of a file of PyG, DGL or gnnmg_model_save() under the keys of the model's
-framework, all or nothing. Extra prefixes of all keys, such as "module.", are ignored. If the
-file has settings, those that results depend on must be equal to the model's; otherwise a warning
-in the log says that they were not checked.
+framework, all or nothing. Extra prefixes of all keys, such as "module.", are ignored. Settings
+that results depend on must equal the file's; if it has none, the log warns.
 
 - `path`: as for gnnmg_model_open()
-- `settings`: "model_file"
+- `settings`: of "model_file"
 
 Returns `GNNMG_ERR_FORMAT` listing keys that are missing, unexpected or of another shape;
 `GNNMG_ERR_MISMATCH` listing settings that differ; `GNNMG_ERR_VERSION` and `GNNMG_ERR_CHECKSUM`
@@ -4070,11 +3898,11 @@ statistics of batch norms. Holds the model.*/
         rate: *mut f64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Writes the state of the optimizer as that of PyTorch's optimizer, for the parameters of a file
-of gnnmg_model_save() with the same settings.
+    /** Writes the state of PyTorch's optimizer, for the parameters of a file of gnnmg_model_save() with
+the same settings.
 
 - `path`: a `.pth`
-- `settings`: "model_file"
+- `settings`: of "model_file"
 
 Returns `GNNMG_ERR_UNSUPPORTED` naming a layer whose state cannot be converted to the
 other framework*/
@@ -4088,7 +3916,7 @@ other framework*/
     /** Reads a state of gnnmg_optimizer_save() or `torch.save(optimizer.state_dict())`, also from a
 file of several objects such as a Lightning checkpoint; all or nothing. Rate and settings stay.
 
-- `settings`: "model_file"
+- `settings`: of "model_file"
 
 Returns `GNNMG_ERR_FORMAT` listing missing, unexpected and misshapen entries; `GNNMG_ERR_RANGE`
 for a number of steps below 0; `GNNMG_ERR_UNSUPPORTED` if parameters have different numbers of
@@ -4100,8 +3928,8 @@ steps, or as gnnmg_optimizer_save()*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a communicator among threads of this process, for custom loops. A failure to connect is an
-error of the first operation.
+    /** Makes a communicator among threads of this process. A failure to connect is an error of the
+first operation.
 
 - `world_size`: number of ranks, 1 to 256
 - `comms`: one handle per rank*/
@@ -4112,8 +3940,8 @@ error of the first operation.
         comms: *mut *mut gnnmg_comm,
     ) -> gnnmg_status;
     #[must_use]
-    /** Joins a job of several processes, with one rank per process. Process 0 listens at `host` until
-all have joined. All prove that they know the token, and compare version and number of processes.
+    /** Joins a job of several processes, one rank each. Process 0 listens at `host` until all have
+joined, proved that they know the token, and compared version and number of processes.
 
 - `host`: name or address of process 0's machine; NULL: "127.0.0.1"
 - `network_interface`: interface with this process's address; NULL: the one on the route to
@@ -4134,10 +3962,10 @@ was canceled*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_comm_create() with the settings of a launcher: torchrun, Open MPI or Slurm.
-GNNMG_TOKEN_FILE and GNNMG_INTERFACE are always read.
+    /** gnnmg_comm_create() with the variables of torchrun, Open MPI or Slurm, GNNMG_TOKEN_FILE and
+GNNMG_INTERFACE.
 
-- `config`: times; the other fields are ignored
+- `config`: only times
 
 Returns as gnnmg_comm_create(); `GNNMG_ERR_INVALID_ARGUMENT` naming a variable;
 `GNNMG_ERR_NOT_FOUND` without a launcher*/
@@ -4147,8 +3975,8 @@ Returns as gnnmg_comm_create(); `GNNMG_ERR_INVALID_ARGUMENT` naming a variable;
         comm: *mut *mut gnnmg_comm,
         timeout_ms: i64,
     ) -> gnnmg_status;
-    /** Frees the handle; without gnnmg_comm_shutdown() the other ranks are aborted. A job continues
-while a trainer uses it.*/
+    /** Frees the handle; without gnnmg_comm_shutdown() the other ranks are aborted, unless a trainer
+uses the job.*/
     pub fn gnnmg_comm_free(comm: *mut gnnmg_comm);
     #[must_use]
     /** Rank of this end.
@@ -4164,7 +3992,7 @@ Threading: (a)*/
         size: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Reduces the tensors of all ranks, element by element; every rank gets the same result.
+    /** Reduces the tensors of all ranks, element by element.
 
 - `tensor`: same shape and type on all ranks, writable; not bool*/
     pub fn gnnmg_comm_all_reduce(
@@ -4209,23 +4037,22 @@ Threading: (a)*/
     #[must_use]
     /// Waits until all ranks have called it.
     pub fn gnnmg_comm_barrier(comm: *mut gnnmg_comm, timeout_ms: i64) -> gnnmg_status;
-    /** Ends the running operation: `GNNMG_ERR_CANCELLED` on this rank, `GNNMG_ERR_ABORTED` on the
-others, naming this rank. The communicator becomes unusable, and so does the whole job of
-processes. Returns after the others have been notified.*/
+    /** Ends the running operation and the communicator, with the whole job of processes:
+`GNNMG_ERR_CANCELLED` here, `GNNMG_ERR_ABORTED` on the others, naming this rank. Returns after
+they have been notified.*/
     pub fn gnnmg_comm_cancel(comm: *mut gnnmg_comm);
     #[must_use]
-    /** Ends the communicator in order, when all ranks have called it. Then only gnnmg_comm_free() is
-allowed, and the program may exit.*/
+    /** Ends the communicator in order, when all ranks have called it. Only gnnmg_comm_free() may
+follow.*/
     pub fn gnnmg_comm_shutdown(comm: *mut gnnmg_comm, timeout_ms: i64) -> gnnmg_status;
     #[must_use]
-    /** Opens this process's share of a graph in parts; collective in a job of several processes. The
-guide on parts describes the rules.
+    /** Opens this process's share of a graph in parts; collective in a job of several processes.
 
 A process has the parts whose folders `part-0000`, ... it finds. If every process finds all, they
-divide the parts and read other rows from the folder. Otherwise each serves its parts to the
-others until all have freed their data sets or the job ends: call gnnmg_comm_shutdown() after the
-last read. Connections to other machines need the job's token, and TLS (options
-`tls_certificate`, `tls_key`, `tls_authority` of the context) or `insecure`.
+divide the parts and read other rows from the folder. Otherwise each serves its parts until all
+have freed their data sets or the job ends: call gnnmg_comm_shutdown() after the last read.
+Connections to other machines need the job's token, and TLS (options `tls_certificate`,
+`tls_key`, `tls_authority` of the context) or `insecure`.
 
 Results have the same bits for any number of parts and processes. Transforms, saving,
 exported edges, outgoing edges, and exact results of models with norms over the rows of all
@@ -4245,12 +4072,11 @@ data; `GNNMG_ERR_ABORTED`*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Opens the data set of graph servers, as gnnmg_dataset_open_parts() with all rows remote. Labels,
-splits and weights are copied. Servers may be restarted or replaced during an epoch.
+    /** gnnmg_dataset_open_parts() from graph servers, which may be restarted or replaced during an
+epoch. Labels, splits and weights are copied.
 
 - `addresses`: "graph-0:7300,graph-1:7300", or a name with several addresses
 - `token_file`: NULL: servers require none
-- `settings`: "served"
 
 Returns `GNNMG_ERR_MISMATCH` if servers have different data; `GNNMG_ERR_PROTOCOL` for a server
 without TLS*/
@@ -4264,7 +4090,7 @@ without TLS*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a trainer. Objects that do not fit together are refused.
+    /** Makes a trainer.
 
 - `model`: in main memory; from GPUs its weights come back after each epoch, at checkpoints and
 at the end of a call
@@ -4298,11 +4124,11 @@ Threading: (c) for the model, (b) for the others*/
     ) -> gnnmg_status;
     #[must_use]
     /** Writes checkpoints, from the next start on: after the given steps or seconds, or each epoch if
-neither is set, and at the end of training. Training pauses only for a copy in memory;
-gnnmg_trainer_wait() returns after the last write. A failed write is an error of the next step.
+neither is set, and at the end. Training pauses only for a copy in memory; a failed write is an
+error of the next step.
 
 A checkpoint is a folder with weights, optimizer, position and SHA-256 sums; `latest` and `best`
-beside the checkpoints name one each. A folder belongs to the training that began it:
+beside the checkpoints name one each. The folder belongs to the training that began it:
 gnnmg_trainer_load() continues it, and the start of another is `GNNMG_ERR_MISMATCH`.
 
 - `folder`: made by the first write; NULL: no more checkpoints*/
@@ -4336,30 +4162,17 @@ differences; `GNNMG_ERR_VERSION`*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_optimizer_save() of the trainer's optimizer.
+    /** Optimizer of the trainer. gnnmg_optimizer_save() and gnnmg_optimizer_load() are then collective,
+between two steps; the caller loads the weights that belong to a state.
 
-- `settings`: "model_file"*/
-    pub fn gnnmg_trainer_save_optimizer(
-        trainer: *mut gnnmg_trainer,
-        path: *const ::core::ffi::c_char,
-        settings: *const ::core::ffi::c_char,
-        timeout_ms: i64,
+Threading: (a)*/
+    pub fn gnnmg_trainer_get_optimizer(
+        trainer: *const gnnmg_trainer,
+        optimizer: *mut *mut gnnmg_optimizer,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_optimizer_load() into the trainer's optimizer. The caller loads the weights that belong
-to it.
-
-- `settings`: "model_file"*/
-    pub fn gnnmg_trainer_load_optimizer(
-        trainer: *mut gnnmg_trainer,
-        path: *const ::core::ffi::c_char,
-        settings: *const ::core::ffi::c_char,
-        timeout_ms: i64,
-    ) -> gnnmg_status;
-    #[must_use]
-    /** Replaces the loss of training by a function that is called once a mini-batch, one call at a
-time, on a thread that waits. Evaluations use the setting `loss`. All processes set a function,
-or none.
+    /** Replaces the loss of training, not of evaluations, by a function that is called once a
+mini-batch, one call at a time, on a thread that waits. All processes set a function, or none.
 
 - `trainer`: a trainer on the CPU that has not worked yet
 - `function`: NULL: the setting `loss`
@@ -4433,42 +4246,36 @@ Returns `GNNMG_END` after the last step of the last epoch; errors as gnnmg_train
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Exact metrics of one part of the split, computed by all ranks; the same on all processes.
+    /** Metrics of one part of the split, computed by all ranks; the same on all processes.
 
-Returns `GNNMG_ERR_INVALID_ARGUMENT` for an empty part; errors as gnnmg_trainer_wait()*/
+- `confusion`: confusion matrix; may be NULL
+
+Returns as gnnmg_model_evaluate() and gnnmg_trainer_wait()*/
     pub fn gnnmg_trainer_evaluate(
         trainer: *mut gnnmg_trainer,
         part: gnnmg_part,
         metrics: *mut gnnmg_metrics,
+        confusion: *mut *mut gnnmg_tensor,
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Result of the model for every node, with full neighborhoods, computed by all ranks. Every
-process gets all rows. With `deterministic` the bits are the same for any number of ranks.
+    /** gnnmg_model_embed() by all ranks. Every process gets all rows, process 0 the file. With
+`deterministic` the bits are the same for any number of ranks.
 
-- `rows`: \[nodes, output_dim\] in the model's type
+- `path`: as there
+- `rows`: as there
 
 Returns errors as gnnmg_trainer_wait()*/
     pub fn gnnmg_trainer_embed(
         trainer: *mut gnnmg_trainer,
         node_type: i32,
+        path: *const ::core::ffi::c_char,
         rows: *mut *mut gnnmg_tensor,
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_trainer_embed() into a `.npy` file of process 0. The rows are never in memory together.
-
-Returns as gnnmg_trainer_embed()*/
-    pub fn gnnmg_trainer_embed_to_file(
-        trainer: *mut gnnmg_trainer,
-        node_type: i32,
-        path: *const ::core::ffi::c_char,
-        timeout_ms: i64,
-    ) -> gnnmg_status;
-    #[must_use]
-    /** Upper bound of the training's memory on a GPU, even without one. Ranks on GPUs compare it with
-the free memory and reserve it when they begin, or end with `GNNMG_ERR_NO_MEMORY` and the list
-of parts.
+    /** Upper bound of the training's memory on a GPU, even without one. Ranks on GPUs reserve it when
+they begin, or end with `GNNMG_ERR_NO_MEMORY` and the list of parts.
 
 - `gpu_bytes`: total memory of the GPU; 0: free memory of the first rank's GPU
 
@@ -4487,7 +4294,7 @@ Threading: (a)*/
         info: *mut gnnmg_progress_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Times of one rank of this process in the running epoch, or in the previous one until its first
+    /** Facts about a rank of this process in the running epoch, or in the previous one until its first
 step is complete.
 
 - `index`: number of the rank in this process
@@ -4509,9 +4316,10 @@ Threading: (a)*/
         model: *mut *mut gnnmg_model,
     ) -> gnnmg_status;
     #[must_use]
-    /** Copies the model as of the last complete step, also during training and in a callback; after the
-last epoch as the trainer leaves it (`keep_best`). On GPUs the weights are those that came to
-main memory last: at the end of an epoch, before `on_epoch`, or at a checkpoint.
+    /** Copies the model as of the last complete step, also during training and in a callback: with
+`average` the averaged weights, and after the last epoch those that the trainer leaves
+(`keep_best`). On GPUs as they came to main memory last: at the end of an epoch, before
+`on_epoch`, or at a checkpoint.
 
 Returns `GNNMG_ERR_BUSY` while something else changes the model
 
@@ -4521,10 +4329,10 @@ Threading: (a)*/
         model: *mut *mut gnnmg_model,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a predictor from a copy of a model's weights. Without the setting `fanouts` neighborhoods
-are whole, and results are those of gnnmg_model_embed() up to rounding. With it they are the bits
-of gnnmg_model_forward() on gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and
-number 0. If a norm takes all nodes together, this call computes all results.
+    /** Makes a predictor. Without the setting `fanouts` neighborhoods are whole, and results are those
+of gnnmg_model_embed() up to rounding. With it they are the bits of gnnmg_model_forward() on
+gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0. If a norm takes all
+nodes together, this call computes all results.
 
 - `model`: on any device
 - `dataset`: with the model's features; labels are not needed. Ids are its graphs if the model
@@ -4561,7 +4369,7 @@ Returns `GNNMG_ERR_UNSUPPORTED` for an output that model or task does not have;
         needed: *mut usize,
     ) -> gnnmg_status;
     #[must_use]
-    /** Facts about a predictor, and the times of its calls.
+    /** Facts about a predictor.
 
 Threading: (a)*/
     pub fn gnnmg_predictor_get_info(
@@ -4590,12 +4398,12 @@ are read on demand, and kept while half of the machine's memory is free.
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes server and clients authenticate each other by certificates in PEM files, which
+    /** Makes server and clients authenticate each other by certificates, in PEM files that
 gnnmg_server_start() reads.
 
-- `certificate`: path of the server's certificate
-- `key`: path of its key
-- `authority`: path of the certificate that signed the clients'
+- `certificate`: the server's
+- `key`: its key
+- `authority`: the one that signed the clients'
 
 Returns `GNNMG_ERR_BUSY` after the start
 
@@ -4622,8 +4430,7 @@ Threading: (a)*/
         info: *mut gnnmg_server_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Ends the server in order: refuses new requests and answers the running ones. It cannot be
-started again.
+    /** Ends the server in order, for ever: refuses new requests and answers the running ones.
 
 Returns `GNNMG_ERR_TIMEOUT` if requests were aborted after `drain_ms`
 

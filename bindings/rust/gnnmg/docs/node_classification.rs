@@ -5,15 +5,26 @@ use gnnmg::*;
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let result = train(&context);
+    for said in context
+        .messages()
+        .filter(|said| said.level != LogLevel::Info)
+    {
+        eprintln!("warning: {}", said.text);
+    }
+    result
+}
+
+fn train(context: &Context) -> Result<()> {
     let data = match std::env::args().nth(1) {
         Some(path) => {
             // [open]
-            Dataset::open(&context, path)?
+            Dataset::open(context, path)?
             // [open]
         }
         None => {
             let planted = PlantedConfig::new().num_nodes(5000);
-            Dataset::planted(&context, &planted, &SplitConfig::new())?
+            Dataset::planted(context, &planted, &SplitConfig::new())?
         }
     };
 
@@ -26,7 +37,7 @@ fn main() -> Result<()> {
         .architecture(Architecture::Sage)
         .hidden_dim(64)
         .dropout(0.5);
-    let model = Model::new(&context, &data, &layers)?;
+    let model = Model::new(context, &data, &layers)?;
     // [model]
 
     // Two replicas share each step.
@@ -38,7 +49,11 @@ fn main() -> Result<()> {
     let mut trainer = Trainer::new(model, &data, &sampler, &training)?;
     trainer.run(|epoch| {
         let best = if epoch.best { " *" } else { "" };
-        let (loss, accuracy) = (epoch.train_loss, epoch.validation_accuracy);
+        let loss = epoch.train_loss;
+        let accuracy = epoch
+            .validation
+            .as_ref()
+            .map_or(f64::NAN, |found| found.accuracy);
         println!(
             "epoch {:2}  loss {loss:.4}  validation accuracy {accuracy:.4}{best}",
             epoch.epoch + 1
@@ -56,11 +71,5 @@ fn main() -> Result<()> {
     } = metrics;
     println!("test accuracy {accuracy:.4} ({correct} of {count})");
     // [evaluate]
-    for said in context
-        .messages()
-        .filter(|said| said.level != LogLevel::Info)
-    {
-        eprintln!("warning: {}", said.text);
-    }
     trainer.model_mut().save("sage.safetensors")
 }

@@ -1,6 +1,6 @@
 //! Graphs: their construction. `graph_read.rs` reads their contents.
 
-use crate::array::{AsArray, Id};
+use crate::array::{AsArray, Id, Lent};
 use crate::error::Result;
 use crate::handle::Handle;
 use crate::raw::{call, check, equal_lengths, index, length, text, Field, Settings};
@@ -9,7 +9,7 @@ use crate::{
     ffi, Context, ErdosRenyiConfig, LogNormalConfig, PlantedConfig, RmatConfig, Transform,
 };
 use std::ffi::CStr;
-use std::ptr::{null, null_mut};
+use std::ptr::null_mut;
 
 /// Node types, edge types, the edges of each, and named tensors on both. Edges run from a source to
 /// a target, messages flow along them, and a node's neighborhood is its incoming edges.
@@ -157,22 +157,17 @@ impl Graph {
     }
 
     /// Sets the edges of a type from a list, copied; edge e of the list gets the edge id e.
-    #[doc(alias = "gnnmg_graph_set_coo")]
+    #[doc(alias = "gnnmg_graph_import_coo")]
     pub fn set_coo<I: Id>(&mut self, edge_type: usize, sources: &[I], targets: &[I]) -> Result<()> {
         equal_lengths(&[("sources", sources.len()), ("targets", targets.len())])?;
-        check(call!(gnnmg_graph_set_coo(
-            self.handle.get(),
-            index(edge_type),
-            sources.as_ptr().cast(),
-            targets.as_ptr().cast(),
-            I::DATA_TYPE.into_raw(),
-            length(sources)
-        )))
+        let (graph, edge_type) = (self.handle.get(), index(edge_type));
+        let (from, to) = (copied(sources)?, copied(targets)?);
+        check(call!(gnnmg_graph_import_coo(graph, edge_type, from.get(), to.get())))
     }
 
     /// Sets the edges of a type from compressed sparse columns, copied. `edge_ids` is a permutation
     /// of their positions; without it, entry e is edge e.
-    #[doc(alias = "gnnmg_graph_set_csc")]
+    #[doc(alias = "gnnmg_graph_import_csc")]
     pub fn set_csc<I: Id>(
         &mut self,
         edge_type: usize,
@@ -182,15 +177,14 @@ impl Graph {
     ) -> Result<()> {
         let num_ids = edge_ids.map_or(indices.len(), <[I]>::len);
         equal_lengths(&[("indices", indices.len()), ("edge_ids", num_ids)])?;
-        self.expect_indptr(edge_type, indptr)?;
-        check(call!(gnnmg_graph_set_csc(
+        let (starts, sources) = (copied(indptr)?, copied(indices)?);
+        let ids = edge_ids.map(copied).transpose()?;
+        check(call!(gnnmg_graph_import_csc(
             self.handle.get(),
             index(edge_type),
-            indptr.as_ptr(),
-            indices.as_ptr().cast(),
-            edge_ids.map_or(null(), |ids| ids.as_ptr().cast()),
-            I::DATA_TYPE.into_raw(),
-            length(indices)
+            starts.get(),
+            sources.get(),
+            ids.as_ref().map_or(null_mut(), Lent::get)
         )))
     }
 
@@ -223,23 +217,16 @@ impl Graph {
     /// Sets a named tensor on the nodes of a type, copied, in place of one of that name if there is
     /// one. Its rows are the nodes'. Data sets call features "x" and labels "y" unless told
     /// otherwise.
-    #[doc(alias = "gnnmg_graph_set_node_tensor")]
+    #[doc(alias = "gnnmg_graph_import_node_tensor")]
     pub fn set_node_tensor<A: AsArray + ?Sized>(
         &mut self,
         node_type: usize,
         name: &str,
         values: &A,
     ) -> Result<()> {
-        let (name, values) = (text("name", name)?, values.lend()?);
-        check(call!(gnnmg_graph_set_node_tensor(
-            self.handle.get(),
-            index(node_type),
-            name.as_ptr(),
-            values.host_data()?,
-            values.data_type.into_raw(),
-            values.num_dims.into_raw(),
-            values.shape.as_ptr()
-        )))
+        let (name, values) = (text("name", name)?, copied(values)?);
+        let (graph, node_type) = (self.handle.get(), index(node_type));
+        check(call!(gnnmg_graph_import_node_tensor(graph, node_type, name.as_ptr(), values.get())))
     }
 
     /// [`Graph::set_node_tensor`] without copying.
@@ -257,7 +244,7 @@ impl Graph {
 
     /// Sets a sparse tensor on the nodes of a type, copied: row r holds the entries
     /// `indptr[r]..indptr[r + 1]`. It stays sparse all the way into the first layer of a model.
-    #[doc(alias = "gnnmg_graph_set_node_csr")]
+    #[doc(alias = "gnnmg_graph_import_node_csr")]
     pub fn set_node_csr(
         &mut self,
         node_type: usize,
@@ -268,18 +255,16 @@ impl Graph {
         values: &[f32],
     ) -> Result<()> {
         equal_lengths(&[("indices", indices.len()), ("values", values.len())])?;
-        let num_nodes = self.num_nodes(node_type)?;
-        equal_lengths(&[("indptr", indptr.len()), ("nodes, and one more,", num_nodes + 1)])?;
+        let (starts, columns, entries) = (copied(indptr)?, copied(indices)?, copied(values)?);
         let name = text("name", name)?;
-        check(call!(gnnmg_graph_set_node_csr(
+        check(call!(gnnmg_graph_import_node_csr(
             self.handle.get(),
             index(node_type),
             name.as_ptr(),
             num_columns.into_raw(),
-            indptr.as_ptr(),
-            indices.as_ptr(),
-            values.as_ptr(),
-            length(indices)
+            starts.get(),
+            columns.get(),
+            entries.get()
         )))
     }
 
@@ -308,23 +293,16 @@ impl Graph {
 
     /// Sets a named tensor on the edges of a type, copied, rows by edge id. The edges have to be
     /// set.
-    #[doc(alias = "gnnmg_graph_set_edge_tensor")]
+    #[doc(alias = "gnnmg_graph_import_edge_tensor")]
     pub fn set_edge_tensor<A: AsArray + ?Sized>(
         &mut self,
         edge_type: usize,
         name: &str,
         values: &A,
     ) -> Result<()> {
-        let (name, values) = (text("name", name)?, values.lend()?);
-        check(call!(gnnmg_graph_set_edge_tensor(
-            self.handle.get(),
-            index(edge_type),
-            name.as_ptr(),
-            values.host_data()?,
-            values.data_type.into_raw(),
-            values.num_dims.into_raw(),
-            values.shape.as_ptr()
-        )))
+        let (name, values) = (text("name", name)?, copied(values)?);
+        let (graph, edge_type) = (self.handle.get(), index(edge_type));
+        check(call!(gnnmg_graph_import_edge_tensor(graph, edge_type, name.as_ptr(), values.get())))
     }
 
     /// [`Graph::set_edge_tensor`] without copying.
@@ -339,11 +317,11 @@ impl Graph {
         let (graph, edge_type) = (self.handle.get(), index(edge_type));
         check(call!(gnnmg_graph_import_edge_tensor(graph, edge_type, name.as_ptr(), tensor.raw())))
     }
+}
 
-    /// C reads as many entries of `indptr` as the target type has nodes, and one more.
-    fn expect_indptr(&self, edge_type: usize, indptr: &[i64]) -> Result<()> {
-        let target = self.edge_type(edge_type)?.target;
-        let num_nodes = self.num_nodes(target)?;
-        equal_lengths(&[("indptr", indptr.len()), ("targets, and one more,", num_nodes + 1)])
-    }
+/// A tensor around an array in main memory, which the library copies.
+fn copied<A: AsArray + ?Sized>(values: &A) -> Result<Lent> {
+    let values = values.lend()?;
+    values.host_data()?;
+    values.tensor()
 }

@@ -297,7 +297,27 @@ impl Model {
     /// Exact metrics over a part of the data set's split, with full neighborhoods.
     #[doc(alias = "gnnmg_model_evaluate")]
     pub fn evaluate(&mut self, dataset: &Dataset, part: Part) -> Result<Metrics> {
-        block(|| self.evaluate_within(dataset, part, FOREVER))
+        block(|| self.evaluate_within(dataset, part, 0, null_mut(), FOREVER))
+    }
+
+    /// [`Model::evaluate`] with another number of classes for `top_k_accuracy` than 5.
+    #[doc(alias = "gnnmg_model_evaluate")]
+    pub fn evaluate_top_k(
+        &mut self,
+        dataset: &Dataset,
+        part: Part,
+        top_k: usize,
+    ) -> Result<Metrics> {
+        block(|| self.evaluate_within(dataset, part, top_k, null_mut(), FOREVER))
+    }
+
+    /// [`Model::evaluate`] with the confusion matrix of `i64`: \[classes, classes\], labeled rows by
+    /// class and by predicted class, or for binary targets \[targets, 2, 2\].
+    #[doc(alias = "gnnmg_model_evaluate")]
+    pub fn confusion(&mut self, dataset: &Dataset, part: Part) -> Result<(Metrics, Tensor)> {
+        let mut out = null_mut();
+        let metrics = block(|| self.evaluate_within(dataset, part, 0, &mut out, FOREVER))?;
+        Ok((metrics, Tensor::take(out)?))
     }
 
     /// The same with a time limit; another call with equal arguments continues the wait.
@@ -308,19 +328,22 @@ impl Model {
         part: Part,
         timeout: Duration,
     ) -> Result<Poll<Metrics>> {
-        self.evaluate_within(dataset, part, millis(timeout))
+        self.evaluate_within(dataset, part, 0, null_mut(), millis(timeout))
     }
 
     fn evaluate_within(
         &mut self,
         dataset: &Dataset,
         part: Part,
+        top_k: usize,
+        confusion: *mut *mut ffi::gnnmg_tensor,
         timeout_ms: i64,
     ) -> Result<Poll<Metrics>> {
-        let mut raw = Metrics::empty();
-        let (model, dataset) = (self.handle.get(), dataset.handle.get());
-        let status =
-            call!(gnnmg_model_evaluate(model, dataset, part.into_raw(), &mut raw, timeout_ms));
+        let (mut raw, top_k) = (Metrics::empty(), top_k.into_raw());
+        let (model, dataset, part) = (self.handle.get(), dataset.handle.get(), part.into_raw());
+        let status = call!(gnnmg_model_evaluate(
+            model, dataset, part, top_k, &mut raw, confusion, timeout_ms
+        ));
         ready(status, || Ok(Metrics::read(&raw)))
     }
 
@@ -339,18 +362,18 @@ impl Model {
 
     fn embed_within(&mut self, dataset: &Dataset, timeout_ms: i64) -> Result<Poll<Tensor>> {
         let (model, dataset, mut out) = (self.handle.get(), dataset.handle.get(), null_mut());
-        let status = call!(gnnmg_model_embed(model, dataset, NODES, &mut out, timeout_ms));
+        let status = call!(gnnmg_model_embed(model, dataset, NODES, null(), &mut out, timeout_ms));
         ready(status, || Tensor::take(out))
     }
 
     /// [`Model::embed`] straight into a `.npy` file, which appears whole or not at all.
-    #[doc(alias = "gnnmg_model_embed_to_file")]
+    #[doc(alias = "gnnmg_model_embed")]
     pub fn embed_to_file(&mut self, dataset: &Dataset, path: impl AsRef<Path>) -> Result<()> {
         block(|| self.embed_to_file_within(dataset, path.as_ref(), FOREVER))
     }
 
     /// The same with a time limit; another call with equal arguments continues the wait.
-    #[doc(alias = "gnnmg_model_embed_to_file")]
+    #[doc(alias = "gnnmg_model_embed")]
     pub fn embed_to_file_timeout(
         &mut self,
         dataset: &Dataset,
@@ -366,9 +389,9 @@ impl Model {
         to: &Path,
         timeout_ms: i64,
     ) -> Result<Poll<()>> {
-        let (model, dataset, to) = (self.handle.get(), dataset.handle.get(), path(to)?);
-        let status =
-            call!(gnnmg_model_embed_to_file(model, dataset, NODES, to.as_ptr(), timeout_ms));
+        let (model, dataset, file) = (self.handle.get(), dataset.handle.get(), path(to)?);
+        let (to, rows) = (file.as_ptr(), null_mut());
+        let status = call!(gnnmg_model_embed(model, dataset, NODES, to, rows, timeout_ms));
         ready(status, || Ok(()))
     }
 

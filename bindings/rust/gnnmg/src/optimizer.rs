@@ -1,4 +1,4 @@
-//! Optimizers, in custom loops; a trainer makes its own.
+//! Optimizers of custom loops and of trainers.
 
 use crate::error::{Error, Result};
 use crate::handle::Handle;
@@ -11,7 +11,8 @@ use std::time::Duration;
 
 /// Turns the gradients of one model into updates.
 ///
-/// Every step names the model, so that nobody reads its weights in the meantime.
+/// Every step names the model, so that nobody reads its weights in the meantime. That of a trainer
+/// can only be saved and loaded.
 #[derive(Debug)]
 pub struct Optimizer {
     handle: Handle<ffi::gnnmg_optimizer>,
@@ -30,6 +31,10 @@ impl Optimizer {
         let token = model.handle.get();
         check(call!(gnnmg_optimizer_create(token, settings.as_ptr(), &mut made)))?;
         Ok(Optimizer { handle: Handle::new(made), model: token.cast_const().cast() })
+    }
+
+    pub(crate) fn of_trainer(handle: *mut ffi::gnnmg_optimizer) -> Self {
+        Optimizer { handle: Handle::new(handle), model: std::ptr::null() }
     }
 
     /// One update from the current gradients, which are 0 afterwards.

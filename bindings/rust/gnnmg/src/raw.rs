@@ -145,6 +145,16 @@ pub(crate) trait Field<Raw>: Sized {
     fn from_raw(raw: Raw) -> Self;
 }
 
+/// The value of a field of a struct that the library has filled.
+pub(crate) trait FromField<Raw> {
+    fn from_field(raw: &Raw) -> Self;
+}
+impl<Raw: Copy, T: Field<Raw>> FromField<Raw> for T {
+    fn from_field(raw: &Raw) -> Self {
+        T::from_raw(*raw)
+    }
+}
+
 macro_rules! same {
     ($($ty:ty)*) => {$(
         impl Field<$ty> for $ty {
@@ -462,7 +472,7 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-macro_rules! info {
+macro_rules! facts {
     ($(#[$doc:meta])* pub struct $name:ident($raw:ident) {
         $($(#[$field_doc:meta])* $field:ident: $ty:ty,)*
     }) => {
@@ -474,16 +484,38 @@ macro_rules! info {
         }
 
         impl $name {
+            pub(crate) fn read(raw: &$crate::ffi::$raw) -> Self {
+                Self { $($field: $crate::raw::FromField::from_field(&raw.$field),)* }
+            }
+        }
+
+        impl $crate::raw::FromField<$crate::ffi::$raw> for $name {
+            fn from_field(raw: &$crate::ffi::$raw) -> Self {
+                Self::read(raw)
+            }
+        }
+        impl $crate::raw::FromField<*const $crate::ffi::$raw> for Option<$name> {
+            fn from_field(raw: &*const $crate::ffi::$raw) -> Self {
+                // NULL, or a struct that is valid while the one around it is read.
+                unsafe { raw.as_ref() }.map($name::read)
+            }
+        }
+    };
+}
+pub(crate) use facts;
+
+macro_rules! info {
+    ($(#[$doc:meta])* pub struct $name:ident($raw:ident) { $($body:tt)* }) => {
+        $crate::raw::facts! { $(#[$doc])* pub struct $name($raw) { $($body)* } }
+
+        impl $name {
             /// A struct for C to fill.
             #[allow(dead_code)]
             pub(crate) fn empty() -> $crate::ffi::$raw {
-                // All of its fields are numbers.
+                // All of its fields are numbers and pointers.
                 let mut raw = unsafe { std::mem::zeroed::<$crate::ffi::$raw>() };
                 raw.struct_size = std::mem::size_of_val(&raw) as u32;
                 raw
-            }
-            pub(crate) fn read(raw: &$crate::ffi::$raw) -> Self {
-                Self { $($field: $crate::raw::Field::from_raw(raw.$field),)* }
             }
         }
     };

@@ -8,7 +8,7 @@ use crate::raw::{block, call, check, millis, path, pointer, ready, Field, FOREVE
 use crate::tensor::{release, Tensor};
 use crate::{
     ffi, CheckpointConfig, Comm, Dataset, EpochInfo, ErrorKind, MemoryInfo, Metrics, Model,
-    ModelFileConfig, Part, ProgressInfo, RankInfo, Record, Sampler, TrainerConfig,
+    Optimizer, Part, ProgressInfo, RankInfo, Record, Sampler, TrainerConfig,
 };
 use std::ffi::c_void;
 use std::path::Path;
@@ -172,73 +172,14 @@ impl Trainer {
         self.ready(status, || Ok(()))
     }
 
-    /// Writes the state of the trainer's optimizer for PyTorch, as
-    /// [`Optimizer::save_with`](crate::Optimizer::save_with) does. In a job of several processes
-    /// the first one writes.
-    #[doc(alias = "gnnmg_trainer_save_optimizer")]
-    pub fn save_optimizer(
-        &mut self,
-        path: impl AsRef<Path>,
-        config: &ModelFileConfig,
-    ) -> Result<()> {
-        block(|| self.save_optimizer_within(path.as_ref(), config, FOREVER))
-    }
-
-    /// The same with a time limit; another call with equal arguments continues the wait.
-    #[doc(alias = "gnnmg_trainer_save_optimizer")]
-    pub fn save_optimizer_timeout(
-        &mut self,
-        path: impl AsRef<Path>,
-        config: &ModelFileConfig,
-        timeout: Duration,
-    ) -> Result<Poll<()>> {
-        self.save_optimizer_within(path.as_ref(), config, millis(timeout))
-    }
-
-    fn save_optimizer_within(
-        &mut self,
-        file: &Path,
-        config: &ModelFileConfig,
-        timeout_ms: i64,
-    ) -> Result<Poll<()>> {
-        let (file, settings) = (path(file)?, config.settings.text()?);
-        let (trainer, file, settings) = (self.handle.get(), file.as_ptr(), settings.as_ptr());
-        let status = call!(gnnmg_trainer_save_optimizer(trainer, file, settings, timeout_ms));
-        self.ready(status, || Ok(()))
-    }
-
-    /// Continues from the state of an optimizer in PyTorch; load the matching weights into
-    /// [`model_mut`](Self::model_mut). In a job of several processes the first one reads, for all.
-    #[doc(alias = "gnnmg_trainer_load_optimizer")]
-    pub fn load_optimizer(
-        &mut self,
-        path: impl AsRef<Path>,
-        config: &ModelFileConfig,
-    ) -> Result<()> {
-        block(|| self.load_optimizer_within(path.as_ref(), config, FOREVER))
-    }
-
-    /// The same with a time limit; another call with equal arguments continues the wait.
-    #[doc(alias = "gnnmg_trainer_load_optimizer")]
-    pub fn load_optimizer_timeout(
-        &mut self,
-        path: impl AsRef<Path>,
-        config: &ModelFileConfig,
-        timeout: Duration,
-    ) -> Result<Poll<()>> {
-        self.load_optimizer_within(path.as_ref(), config, millis(timeout))
-    }
-
-    fn load_optimizer_within(
-        &mut self,
-        file: &Path,
-        config: &ModelFileConfig,
-        timeout_ms: i64,
-    ) -> Result<Poll<()>> {
-        let (file, settings) = (path(file)?, config.settings.text()?);
-        let (trainer, file, settings) = (self.handle.get(), file.as_ptr(), settings.as_ptr());
-        let status = call!(gnnmg_trainer_load_optimizer(trainer, file, settings, timeout_ms));
-        self.ready(status, || Ok(()))
+    /// The trainer's optimizer, whose state can be saved and loaded between two calls of the
+    /// trainer's; load the matching weights into [`model_mut`](Self::model_mut). In a job of several
+    /// processes all save or load, and the first one writes or reads.
+    #[doc(alias = "gnnmg_trainer_get_optimizer")]
+    pub fn optimizer(&mut self) -> Result<Optimizer> {
+        let mut made = null_mut();
+        check(call!(gnnmg_trainer_get_optimizer(self.handle.get(), &mut made)))?;
+        Ok(Optimizer::of_trainer(made))
     }
 
     /// Trains the remaining epochs and calls a closure after each. The closure may return a
@@ -356,18 +297,31 @@ impl Trainer {
     /// Exact metrics over a part of the split, on all ranks.
     #[doc(alias = "gnnmg_trainer_evaluate")]
     pub fn evaluate(&mut self, part: Part) -> Result<Metrics> {
-        block(|| self.evaluate_within(part, FOREVER))
+        block(|| self.evaluate_within(part, null_mut(), FOREVER))
+    }
+
+    /// [`Trainer::evaluate`] with the confusion matrix of [`Model::confusion`].
+    #[doc(alias = "gnnmg_trainer_evaluate")]
+    pub fn confusion(&mut self, part: Part) -> Result<(Metrics, Tensor)> {
+        let mut out = null_mut();
+        let metrics = block(|| self.evaluate_within(part, &mut out, FOREVER))?;
+        Ok((metrics, Tensor::take(out)?))
     }
 
     /// The same with a time limit; another call with the same part continues the wait.
     #[doc(alias = "gnnmg_trainer_evaluate")]
     pub fn evaluate_timeout(&mut self, part: Part, timeout: Duration) -> Result<Poll<Metrics>> {
-        self.evaluate_within(part, millis(timeout))
+        self.evaluate_within(part, null_mut(), millis(timeout))
     }
 
-    fn evaluate_within(&mut self, part: Part, timeout_ms: i64) -> Result<Poll<Metrics>> {
-        let (trainer, mut raw) = (self.handle.get(), Metrics::empty());
-        let status = call!(gnnmg_trainer_evaluate(trainer, part.into_raw(), &mut raw, timeout_ms));
+    fn evaluate_within(
+        &mut self,
+        part: Part,
+        confusion: *mut *mut ffi::gnnmg_tensor,
+        timeout_ms: i64,
+    ) -> Result<Poll<Metrics>> {
+        let (trainer, part, mut raw) = (self.handle.get(), part.into_raw(), Metrics::empty());
+        let status = call!(gnnmg_trainer_evaluate(trainer, part, &mut raw, confusion, timeout_ms));
         self.ready(status, || Ok(Metrics::read(&raw)))
     }
 
@@ -385,19 +339,19 @@ impl Trainer {
     }
 
     fn embed_within(&mut self, timeout_ms: i64) -> Result<Poll<Tensor>> {
-        let mut out = null_mut();
-        let status = call!(gnnmg_trainer_embed(self.handle.get(), NODES, &mut out, timeout_ms));
+        let (trainer, mut out) = (self.handle.get(), null_mut());
+        let status = call!(gnnmg_trainer_embed(trainer, NODES, null(), &mut out, timeout_ms));
         self.ready(status, || Tensor::take(out))
     }
 
     /// [`Trainer::embed`] straight into a `.npy` file, which appears whole or not at all.
-    #[doc(alias = "gnnmg_trainer_embed_to_file")]
+    #[doc(alias = "gnnmg_trainer_embed")]
     pub fn embed_to_file(&mut self, path: impl AsRef<Path>) -> Result<()> {
         block(|| self.embed_to_file_within(path.as_ref(), FOREVER))
     }
 
     /// The same with a time limit; another call with an equal path continues the wait.
-    #[doc(alias = "gnnmg_trainer_embed_to_file")]
+    #[doc(alias = "gnnmg_trainer_embed")]
     pub fn embed_to_file_timeout(
         &mut self,
         path: impl AsRef<Path>,
@@ -407,8 +361,9 @@ impl Trainer {
     }
 
     fn embed_to_file_within(&mut self, to: &Path, timeout_ms: i64) -> Result<Poll<()>> {
-        let (trainer, to) = (self.handle.get(), path(to)?);
-        let status = call!(gnnmg_trainer_embed_to_file(trainer, NODES, to.as_ptr(), timeout_ms));
+        let (trainer, file) = (self.handle.get(), path(to)?);
+        let (to, rows) = (file.as_ptr(), null_mut());
+        let status = call!(gnnmg_trainer_embed(trainer, NODES, to, rows, timeout_ms));
         self.ready(status, || Ok(()))
     }
 

@@ -32,6 +32,7 @@ std::string CapturedPipeline::why_not(const Job& job, const nn::Model& model,
   if (job.dataset->of_graphs()) return "mini-batches of graphs differ in shape";
   if (std::string why = nn::why_not_of_one_shape(model.config()); !why.empty()) return why;
   if (job.config.deterministic) return "deterministic training exchanges mini-batch by mini-batch";
+  if (job.config.average == Average::kEma) return "average=ema takes the weights of each step";
   const auto law = job.sampler->neighbors();
   if (!law) return "a device has no such sampler";
   if (source.graph() == loader::GraphPlacement::kHost) return "the host samples";

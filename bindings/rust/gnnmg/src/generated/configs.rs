@@ -14,7 +14,7 @@ config! {
         /// the oldest. Default 1024.
         log_capacity => log_capacity: i64,
         /// Bytes of graphs, samples, mini-batches and result rows,
-        /// without LibTorch's. Default: no limit.
+        /// not LibTorch's. Default: no limit.
         memory_limit => memory_limit: usize,
     }
 }
@@ -41,8 +41,8 @@ config! {
 }
 
 config! {
-    /// Settings of requests for parts elsewhere. The fields after `cache_bytes` are
-    /// for gnnmg_dataset_open_parts().
+    /// Settings of requests for parts elsewhere; the fields after `cache_bytes` for
+    /// gnnmg_dataset_open_parts().
     pub struct OpenPartsConfig(gnnmg_served_config) {
         /// Concurrent requests to each part, 1 to 1024. Default 8.
         max_in_flight => max_in_flight: i32,

@@ -47,8 +47,8 @@ enumeration! {
         Mismatch = GNNMG_ERR_MISMATCH,
         /// A server, port or GPU is not available.
         Unavailable = GNNMG_ERR_UNAVAILABLE,
-        /// A token or certificate is not accepted, or a
-        /// message was changed in transit.
+        /// A token or certificate is refused, or a message
+        /// was changed in transit.
         Auth = GNNMG_ERR_AUTH,
         /// A peer sent an invalid message.
         Protocol = GNNMG_ERR_PROTOCOL,
@@ -58,7 +58,7 @@ enumeration! {
         Callback = GNNMG_ERR_CALLBACK,
         /// The library was in use before a fork.
         Forked = GNNMG_ERR_FORKED,
-        /// A fault of the library; please report the text.
+        /// A fault of the library; please report it.
         Internal = GNNMG_ERR_INTERNAL,
     }
 }
@@ -80,7 +80,7 @@ choice! {
 choice! {
     /// Kind of a device, as in DLPack.
     pub enum DeviceType {
-        /// GPUs if there are enough of them, else the CPU.
+        /// GPUs if there are enough, else the CPU.
         Auto = GNNMG_DEVICE_AUTO "auto",
         /// CPU and main memory.
         Cpu = GNNMG_DEVICE_CPU "cpu",
@@ -92,8 +92,8 @@ choice! {
 choice! {
     /// Memory from which GPUs read the graph.
     pub enum GraphPlacement {
-        /// DEVICE if the graph takes at most 40 % of free
-        /// GPU memory, else PINNED, else HOST.
+        /// DEVICE up to 40 % of free GPU memory, else
+        /// PINNED, else HOST.
         Auto = GNNMG_GRAPH_PLACEMENT_AUTO "auto",
         /// A copy in each GPU's memory.
         Device = GNNMG_GRAPH_PLACEMENT_DEVICE "device",
@@ -108,8 +108,8 @@ choice! {
 choice! {
     /// Memory from which GPUs read rows of features.
     pub enum FeaturePlacement {
-        /// DEVICE if the features take at most 60 % of free
-        /// GPU memory, else CACHED, PINNED or HOST.
+        /// DEVICE up to 60 % of free GPU memory, else
+        /// CACHED, PINNED or HOST.
         Auto = GNNMG_FEATURE_PLACEMENT_AUTO "auto",
         /// A copy in each GPU's memory.
         Device = GNNMG_FEATURE_PLACEMENT_DEVICE "device",
@@ -150,7 +150,8 @@ choice! {
 }
 
 choice! {
-    /// Operation of gnnmg_graph_create_transformed().
+    /// Operation on edges. A reverse edge gets the tensor rows of its edge, an added self-loop zeros;
+    /// of equal edges the first keeps its rows.
     pub enum Transform {
         /// Appends (v, u) for each (u, v) with
         /// u != v, in edge order.
@@ -206,7 +207,7 @@ choice! {
         /// per node and 0.3 GB.
         Cluster = GNNMG_PARTS_METHOD_CLUSTER "cluster",
         /// METIS, if installed: 120 bytes per edge. It handles
-        /// SIGABRT and SIGTERM while it runs, and uses rand().
+        /// SIGABRT and SIGTERM meanwhile, and uses rand().
         Metis = GNNMG_PARTS_METHOD_METIS "metis",
         /// Equal ranges of ids.
         Range = GNNMG_PARTS_METHOD_RANGE "range",
@@ -222,8 +223,8 @@ choice! {
         Uniform = GNNMG_DRAW_UNIFORM "uniform",
         /// LABOR-0 (Balin 2023): a neighbor has one random number
         /// for all nodes of a hop and is kept if it is below
-        /// fan-out / degree. The fan-out is a mean, and a
-        /// mini-batch has fewer distinct nodes.
+        /// fan-out / degree, so the fan-out is a mean. Fewer
+        /// distinct nodes.
         Labor = GNNMG_DRAW_LABOR "labor",
         /// LABOR with one random number for all hops: fewer
         /// nodes still, but dependent hops.
@@ -240,9 +241,9 @@ choice! {
         DistributedSampler = GNNMG_PLAN_DISTRIBUTED_SAMPLER "distributed_sampler",
         /// Slices as in DGL, for comparison.
         Contiguous = GNNMG_PLAN_CONTIGUOUS "contiguous",
-        /// Data sets in parts: a mini-batch has ids of one part, every
-        /// id once. Mini-batches are the same for any number of ranks
-        /// and processes. Set `batches_per_step` to the number of parts.
+        /// Data sets in parts: a mini-batch has ids of one part, every id once,
+        /// for any number of ranks and processes. Set `batches_per_step`
+        /// to the number of parts.
         Parts = GNNMG_PLAN_PARTS "parts",
     }
 }
@@ -271,7 +272,7 @@ choice! {
         /// A linear map for neighbors and one
         /// for the node (Morris 2019).
         Graphconv = GNNMG_ARCHITECTURE_GRAPHCONV "graphconv",
-        /// Custom layers: gnnmg_model_add_conv() and others.
+        /// Layers of gnnmg_model_add_conv() and others.
         Layers = GNNMG_ARCHITECTURE_LAYERS "layers",
         /// EdgeConv: a network over both ends of each edge (Wang
         /// 2019); in DGL only with the maximum.
@@ -305,9 +306,8 @@ choice! {
         Sum = GNNMG_AGGREGATION_SUM "sum",
         /// DGL: maximum after a linear layer and ReLU.
         Pool = GNNMG_AGGREGATION_POOL "pool",
-        /// GraphSAGE: a recurrent network over the
-        /// neighbors in edge order, in PyG continued with
-        /// zeros up to the largest in-degree.
+        /// GraphSAGE: a recurrent network over the neighbors in edge
+        /// order, in PyG with zeros up to the largest in-degree.
         Lstm = GNNMG_AGGREGATION_LSTM "lstm",
         /// DGL: mean of the neighbors and the node itself.
         Gcn = GNNMG_AGGREGATION_GCN "gcn",
@@ -340,8 +340,8 @@ choice! {
 
 choice! {
     /// Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph here is each
-    /// graph of a batch of graphs. In other batches, and inside layers, it is all rows at hand: the
-    /// mini-batch in training, all nodes in results for all nodes.
+    /// graph of a batch of graphs; otherwise, and inside layers, all rows at hand: the mini-batch in
+    /// training, all nodes in results for all nodes.
     pub enum Norm {
         /// None.
         None = GNNMG_NORM_NONE "none",
@@ -366,8 +366,7 @@ choice! {
 }
 
 choice! {
-    /// Combination of a graph's rows into one row, before a final linear layer. A graph without
-    /// nodes gives 0.
+    /// Combination of a graph's rows into one, before a final linear layer; 0 without nodes.
     pub enum Readout {
         /// One row per seed.
         None = GNNMG_READOUT_NONE "none",

@@ -2,7 +2,7 @@
 //!
 //! The facts that come out, a plain struct each.
 
-use crate::raw::info;
+use crate::raw::{facts, info};
 
 info! {
     /// Facts about a context.
@@ -55,7 +55,7 @@ info! {
 }
 
 info! {
-    /// Facts about all parts of a data set. The fields after `own_parts` count reads of
+    /// Facts about all parts of a data set. The fields after `own_parts` count reads of data sets of
     /// gnnmg_dataset_open_parts() and gnnmg_dataset_open_served().
     pub struct PartsInfo(gnnmg_parts_info) {
         /// Parts.
@@ -183,23 +183,24 @@ info! {
 }
 
 info! {
-    /// Exact results of an evaluation. The task determines which fields are valid.
+    /// Results of an evaluation. The task determines which fields are valid; others, and all without
+    /// labels, are NaN, counts 0.
     pub struct Metrics(gnnmg_metrics) {
         /// Task of the data set.
         task: crate::Task,
         /// Labeled rows, or labeled targets.
         count: usize,
-        /// Correct predictions among `count`; 0 for regression.
+        /// Correct predictions among `count`.
         correct: usize,
         /// Mean loss.
         loss: f64,
-        /// correct / count; 0 for regression, NaN without labels.
+        /// correct / count; 0 for regression.
         accuracy: f64,
-        /// F1 over all decisions; NaN without labels.
+        /// F1 over all decisions; 0 for regression.
         f1_micro: f64,
-        /// Mean F1 of the classes; NaN without labels.
+        /// Mean F1 of the classes that occur; 0 for regression.
         f1_macro: f64,
-        /// Binary tasks: mean over targets; NaN if a class is missing.
+        /// Binary tasks: mean over targets with both labels.
         roc_auc: f64,
         /// Binary tasks: mean over targets.
         average_precision: f64,
@@ -207,6 +208,9 @@ info! {
         rmse: f64,
         /// Regression: mean absolute error.
         mae: f64,
+        /// Classes: share of rows whose class is among the `top_k` with
+        /// the largest results; of equal ones the first count.
+        top_k_accuracy: f64,
     }
 }
 
@@ -282,9 +286,31 @@ info! {
     }
 }
 
+facts! {
+    /// Times of a rank's steps, in seconds; the guide on GPUs tells how GPUs measure them. The last
+    /// member of its structs; later versions append to it.
+    pub struct Times(gnnmg_times) {
+        /// Everything but validation.
+        total: f64,
+        /// Waiting for mini-batches.
+        wait: f64,
+        /// Sampling, sum over loader threads.
+        sample: f64,
+        /// Gathering, sum over loader threads.
+        gather: f64,
+        /// Forward and backward passes.
+        compute: f64,
+        /// All-reduces, including waits.
+        reduce: f64,
+        /// Updates.
+        optimizer: f64,
+        /// Waiting for slower ranks in all-reduces.
+        peer_wait: f64,
+    }
+}
+
 info! {
-    /// Progress of training. Times are those of the first rank of this process, in the epoch so far;
-    /// the guide on GPUs tells how GPUs measure them.
+    /// Progress of training.
     pub struct ProgressInfo(gnnmg_progress_info) {
         /// State.
         state: crate::TrainerState,
@@ -316,31 +342,17 @@ info! {
         evaluating: bool,
         /// 1: the three validation fields are valid.
         has_validation: bool,
-        /// Total, excluding validation.
-        seconds: f64,
-        /// Waiting for mini-batches.
-        wait_seconds: f64,
-        /// Sampling, sum over loader threads.
-        sample_seconds: f64,
-        /// Gathering, sum over loader threads.
-        gather_seconds: f64,
-        /// Forward and backward passes.
-        compute_seconds: f64,
-        /// All-reduces, including waits.
-        reduce_seconds: f64,
-        /// Updates.
-        optimizer_seconds: f64,
-        /// Waiting for slower ranks in all-reduces.
-        peer_wait_seconds: f64,
         /// Device of the ranks.
         device: crate::DeviceType,
         /// Ranks of this process.
         num_ranks: usize,
+        /// Times of the first, in the epoch so far.
+        times: crate::Times,
     }
 }
 
 info! {
-    /// Times of one rank, as in `gnnmg_progress_info`, and traffic of its GPU.
+    /// Times of one rank, and traffic of its GPU.
     pub struct RankInfo(gnnmg_rank_info) {
         /// Number in the job.
         rank: i32,
@@ -350,22 +362,6 @@ info! {
         epoch: i64,
         /// Complete steps.
         num_steps: usize,
-        /// Total, excluding validation.
-        seconds: f64,
-        /// Waiting for mini-batches.
-        wait_seconds: f64,
-        /// Sampling, sum over loader threads.
-        sample_seconds: f64,
-        /// Gathering, sum over loader threads.
-        gather_seconds: f64,
-        /// Forward and backward passes.
-        compute_seconds: f64,
-        /// All-reduces, including waits.
-        reduce_seconds: f64,
-        /// Updates.
-        optimizer_seconds: f64,
-        /// Waiting for slower ranks in all-reduces.
-        peer_wait_seconds: f64,
         /// Bytes that its GPU read over the bus: mini-batches and
         /// feature rows, without edges of a pinned graph.
         bus_bytes: i64,
@@ -374,17 +370,18 @@ info! {
         /// Rows gathered from the GPU's own memory.
         num_rows_there: usize,
         /// Idle time of the GPU's training queue, or of the rank's
-        /// thread: `seconds` without passes, all-reduces and updates.
+        /// thread: `total` without passes, all-reduces and updates.
         idle_seconds: f64,
+        /// Times in the epoch so far.
+        times: crate::Times,
     }
 }
 
 info! {
-    /// Results of an epoch. Times are those of the first rank of this process; `validation_` fields
-    /// those of `gnnmg_metrics`.
+    /// Results of an epoch.
     pub struct EpochInfo(gnnmg_epoch_info) {
-        /// 1: the `validation_` fields are valid.
-        evaluated: bool,
+        /// 1: the best validation so far.
+        best: bool,
         /// Epoch, from 0.
         epoch: i64,
         /// Number of epochs.
@@ -395,60 +392,26 @@ info! {
         train_loss: f64,
         /// Mean accuracy, as trained.
         train_accuracy: f64,
-        /// Learning rate.
+        /// Rate of the last step.
         learning_rate: f64,
-        /// Labeled rows or targets.
-        validation_count: i64,
-        /// Correct predictions.
-        validation_correct: i64,
-        /// Mean loss.
-        validation_loss: f64,
-        /// Accuracy.
-        validation_accuracy: f64,
-        /// F1 over all decisions.
-        validation_f1_micro: f64,
-        /// Mean F1 of the classes.
-        validation_f1_macro: f64,
-        /// ROC-AUC.
-        validation_roc_auc: f64,
-        /// Average precision.
-        validation_average_precision: f64,
-        /// RMSE.
-        validation_rmse: f64,
-        /// MAE.
-        validation_mae: f64,
-        /// Total, excluding validation.
-        seconds: f64,
-        /// Validation.
+        /// Validation, until the callback returns; NULL: none.
+        validation: Option<crate::Metrics>,
+        /// Time of the validation.
         evaluation_seconds: f64,
         /// Speed, all ranks together.
         seeds_per_second: f64,
-        /// Waiting for mini-batches.
-        wait_seconds: f64,
-        /// Sampling, sum over loader threads.
-        sample_seconds: f64,
-        /// Gathering, sum over loader threads.
-        gather_seconds: f64,
-        /// Forward and backward passes.
-        compute_seconds: f64,
-        /// All-reduces, including waits.
-        reduce_seconds: f64,
-        /// Updates.
-        optimizer_seconds: f64,
         /// Time without all-reduces, mean over all ranks.
         mean_busy_seconds: f64,
         /// Time without all-reduces, slowest rank.
         most_busy_seconds: f64,
-        /// 1: the best validation so far.
-        best: bool,
         /// Slowest rank.
         slowest_rank: i32,
-        /// Waiting for slower ranks in all-reduces.
-        peer_wait_seconds: f64,
         /// Device of the ranks.
         device: crate::DeviceType,
         /// Ranks of this process.
         num_ranks: usize,
+        /// Times of the first.
+        times: crate::Times,
     }
 }
 

@@ -370,7 +370,7 @@ settings! {
         /// Default: true.
         transpose(bool) = "transpose",
         /// Index of the edge type to follow.
-        /// Range: 0 or more.
+        /// Range: an edge type of the graph.
         /// Default: 0.
         edge_type(usize) = "edge_type",
     }
@@ -379,7 +379,7 @@ settings! {
 settings! {
     /// Settings of a loader.
     pub struct LoaderConfig {
-        /// Part of the split; ignored by gnnmg_loader_create_from_seeds().
+        /// Part of the split; not for gnnmg_loader_create_from_seeds().
         /// Default: [`Part::Train`](crate::Part::Train).
         part(crate::Part) = "part",
         /// Seeds per mini-batch.
@@ -395,7 +395,7 @@ settings! {
         /// Default: 0.
         batches_per_step(usize) = "batches_per_step",
         /// Rank that this loader serves.
-        /// Range: 0 or more.
+        /// Range: a rank below world_size.
         /// Default: 0.
         rank(usize) = "rank",
         /// Number of ranks.
@@ -581,10 +581,10 @@ settings! {
         /// GraphSAGE. 1: first apply a linear map and ReLU to the sources.
         /// Default: false.
         project(bool) = "project",
-        /// GCN, GAT, GATv2. 1: one self-loop per node replaces those of the graph.
+        /// GCN, GAT, GATv2. 1: one self-loop per node replaces those of the graph. DGL's layers add none with either value.
         /// Default: true.
         self_loops(bool) = "self_loops",
-        /// GCN. 0: degrees of the whole graph, so that the sampled edges stand for all; 1: degrees of the block, as PyG on a sampled graph.
+        /// PyG's GCN. 0: degrees of the whole graph, so that the sampled edges stand for all; 1: degrees of the block, as PyG on a sampled graph.
         /// Default: false.
         block_degrees(bool) = "block_degrees",
         /// GCN: normalization of the sum over the neighbors.
@@ -905,7 +905,7 @@ settings! {
         /// focal: classes or binary targets, cross-entropy times (1 - p)^focal_gamma, p the label's probability.
         /// Default: [`Loss::Auto`](crate::Loss::Auto).
         loss(crate::Loss) = "loss",
-        /// Cross-entropy: share of each label that is spread over all classes.
+        /// loss=cross_entropy: share of each label that is spread over all classes.
         /// Range: 0 to below 1.
         /// Default: 0.
         label_smoothing(f64) = "label_smoothing",
@@ -952,6 +952,17 @@ settings! {
         /// Range: 1 or more.
         /// Default: 10.
         schedule_patience(usize) = "schedule_patience",
+        /// Average of the weights, and of batch norm's running statistics, as PyTorch's AveragedModel with use_buffers. Validations, keep_best, evaluations, embeddings and snapshots use it once it has begun, and the trained model ends with it.
+        /// Default: [`Average::None`](crate::Average::None).
+        average(crate::Average) = "average",
+        /// average=ema: share of the average that each step leaves.
+        /// Range: 0 to below 1.
+        /// Default: 0.999.
+        average_decay(f64) = "average_decay",
+        /// Epochs before the average begins.
+        /// Range: 0 or more.
+        /// Default: 0.
+        average_from(usize) = "average_from",
         /// Neighborhoods of a validation.
         /// Default: [`Evaluation::Full`](crate::Evaluation::Full).
         evaluation(crate::Evaluation) = "evaluation",
@@ -963,6 +974,10 @@ settings! {
         /// Range: 1 or more.
         /// Default: 4096.
         eval_batch_size(usize) = "eval_batch_size",
+        /// Classes with the largest results among which the label has to be, in top_k_accuracy.
+        /// Range: 1 or more.
+        /// Default: 5.
+        top_k(usize) = "top_k",
         /// Metric that selects the best epoch. Lower is better for loss, rmse and mae, higher for the others. In a regression, accuracy stands for the loss.
         /// Default: [`Metric::Accuracy`](crate::Metric::Accuracy).
         best_by(crate::Metric) = "best_by",
@@ -979,14 +994,14 @@ settings! {
         /// 1: strict mode. With equal batches_per_step, weights and metrics have the same bits for any number of ranks and threads, and after a resume on another number of ranks, on one kind of CPU or GPU. Ranks gather the gradients of all mini-batches of a step and add them in plan order, with memory for one gradient per rank. LibTorch's operators use one thread per rank; torch_threads then applies to the library's own loops. Not with loss_average=ranks.
         /// Default: false.
         deterministic(bool) = "deterministic",
-        /// 1: batch norm takes its statistics from all mini-batches of a step on all ranks, and updates the running statistics once per step. A rank then keeps its mini- batches of a step in memory, and each batch norm adds two small all-reduces. Not with deterministic.
+        /// 1: batch norm takes its statistics from all mini-batches of a step on all ranks, and updates the running statistics once per step. A rank then keeps its mini-batches of a step in memory, and each batch norm adds two small all-reduces. Not with deterministic.
         /// Default: false.
         sync_batch_norm(bool) = "sync_batch_norm",
         /// Loader threads per rank. 0: the rank's own thread samples.
         /// Range: 0 to 1024.
         /// Default: 1.
         loader_threads(usize) = "loader_threads",
-        /// Mini-batches made in advance per rank.
+        /// Mini-batches that the loader threads of a rank make in advance.
         /// Range: 0 to 4096.
         /// Default: 2.
         prefetch(usize) = "prefetch",
@@ -1055,7 +1070,7 @@ settings! {
         /// Default: 0.
         num_ranks(usize) = "num_ranks",
         /// Device of the ranks.
-        /// auto: one GPU per rank if the shares of all processes have enough GPUs, else the CPU; the log says which and why.
+        /// auto: one GPU per rank if the shares of all processes have enough GPUs, else the CPU, where settings of GPUs change nothing; the log says which and why.
         /// cpu: the CPU.
         /// cuda: one GPU per rank; too few GPUs are an error.
         /// Default: [`DeviceType::Auto`](crate::DeviceType::Auto).
@@ -1111,6 +1126,18 @@ settings! {
         /// Meaning of the results. none: that of the data set's labels, or without labels that of the data the model was made for or trained on, which its file tells; without any there are neither probabilities nor classes.
         /// Default: [`Task::None`](crate::Task::None).
         task(crate::Task) = "task",
+    }
+}
+
+words! {
+    /// Values of [`TrainerConfig::average`](crate::TrainerConfig::average).
+    pub enum Average {
+        /// No average.
+        None = "none",
+        /// Exponential moving average over the steps; GPUs then capture no steps.
+        Ema = "ema",
+        /// Plain mean over the ends of epochs.
+        Swa = "swa",
     }
 }
 

@@ -134,7 +134,7 @@ fn gpu_trainers_take_two_by_their_numbers() {
         assert_eq!(gpus, [(0, 1), (1, 0)]);
         for rank in ranks {
             assert!(rank.num_rows_there > 0 && rank.num_rows_there < rank.num_rows, "{rank:?}");
-            assert!(rank.compute_seconds > 0.0, "{rank:?}");
+            assert!(rank.times.compute > 0.0, "{rank:?}");
         }
     }
 }

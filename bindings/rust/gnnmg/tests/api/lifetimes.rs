@@ -57,7 +57,7 @@ fn loaders_cancelled_and_dropped_at_every_moment() {
     let (context, graph, data) = planted(400);
     let sampler = Sampler::new(&graph, &SamplerConfig::new().fanouts(&[5, 5])).unwrap();
     for moment in 0..60 {
-        let config = LoaderConfig::new().batch_size(16).num_threads(moment % 3).prefetch(3);
+        let config = LoaderConfig::new().batch_size(16).num_threads(moment % 3);
         let mut loader = Loader::new(&data, &sampler, &config).unwrap();
         let remote = loader.remote();
         let begin = Barrier::new(2);

@@ -75,6 +75,12 @@ fn a_loop_of_ones_own_learns() {
         }
     }
     let after = finish(|| model.evaluate_timeout(&data, Part::Test, SOON)).unwrap();
+    let first = model.evaluate_top_k(&data, Part::Test, 1).unwrap();
+    assert_eq!((first.top_k_accuracy, first.loss), (after.accuracy, after.loss));
+    let (_, matrix) = model.confusion(&data, Part::Test).unwrap();
+    let (classes, counts) = (matrix.shape()[0], matrix.as_slice::<i64>().unwrap());
+    let correct: i64 = (0..classes).map(|c| counts[c * classes + c]).sum();
+    assert_eq!(correct as usize, after.correct);
     assert_eq!((after.task, after.count), (Task::Multiclass, 80));
     assert!(after.correct > before.correct && after.loss < before.loss, "{before:?} {after:?}");
 

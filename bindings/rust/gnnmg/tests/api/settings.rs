@@ -137,8 +137,8 @@ fn batches_of_graphs_are_as_large_as_their_nodes_allow() -> Result<()> {
 fn waiting_for_slower_ranks_is_a_part_of_the_all_reduce() {
     let mut trainer = small_trainer(&training().num_ranks(2));
     let mut epochs = Vec::new();
-    trainer.run(|epoch| epochs.push((epoch.peer_wait_seconds, epoch.reduce_seconds))).unwrap();
+    trainer.run(|epoch| epochs.push((epoch.times.peer_wait, epoch.times.reduce))).unwrap();
     let good = |(peers, all): &(f64, f64)| 0.0 <= *peers && peers <= all;
     assert!(epochs.iter().all(good) && epochs.iter().any(|epoch| epoch.1 > 0.0), "{epochs:?}");
-    assert!(trainer.progress().unwrap().peer_wait_seconds >= 0.0);
+    assert!(trainer.progress().unwrap().times.peer_wait >= 0.0);
 }

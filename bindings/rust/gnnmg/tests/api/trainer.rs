@@ -8,16 +8,18 @@ use std::sync::{Arc, Mutex};
 fn run_calls_a_closure_that_borrows() {
     let mut trainer = small_trainer(&training());
     let mut losses = Vec::new();
-    trainer.run(|epoch| losses.push((epoch.epoch, epoch.train_loss, epoch.evaluated))).unwrap();
+    trainer
+        .run(|epoch| losses.push((epoch.epoch, epoch.train_loss, epoch.validation.is_some())))
+        .unwrap();
     assert_eq!(losses.iter().map(|loss| loss.0).collect::<Vec<_>>(), [0, 1, 2]);
     assert!(losses[2].1 < losses[0].1 && losses[0].2, "{losses:?}");
     let plan = trainer.memory_info(Some(80_000_000_000)).unwrap();
     assert!(plan.fits && plan.bounded && plan.total_bytes > plan.step_bytes);
     assert_eq!(trainer.memory_info(None).unwrap_err().kind(), ErrorKind::NotFound);
     let times = trainer.rank_info(0).unwrap();
-    let busy = times.compute_seconds + times.reduce_seconds + times.optimizer_seconds;
-    assert!(times.compute_seconds > 0.0 && times.idle_seconds > 0.0);
-    assert!((busy + times.idle_seconds - times.seconds).abs() < 1e-9, "{times:?}");
+    let busy = times.times.compute + times.times.reduce + times.times.optimizer;
+    assert!(times.times.compute > 0.0 && times.idle_seconds > 0.0);
+    assert!((busy + times.idle_seconds - times.times.total).abs() < 1e-9, "{times:?}");
     let ranks: Vec<i32> = trainer.ranks().unwrap().iter().map(|rank| rank.rank).collect();
     assert_eq!(ranks, [0]);
     assert_eq!(trainer.rank_info(9).unwrap_err().kind(), ErrorKind::NotFound);
@@ -26,6 +28,9 @@ fn run_calls_a_closure_that_borrows() {
     let metrics = finish(|| trainer.evaluate_timeout(Part::Test, SOON)).unwrap();
     assert_eq!(metrics.count, 80);
     assert_eq!(trainer.evaluate(Part::Test).unwrap().loss, metrics.loss);
+    let (same, matrix) = trainer.confusion(Part::Test).unwrap();
+    let counts = matrix.as_slice::<i64>().unwrap().to_vec();
+    assert_eq!((same.loss, counts.iter().sum::<i64>()), (metrics.loss, 80));
     assert_eq!(trainer.model().info().unwrap().hidden_dim, 8);
     let mut model = trainer.into_model().unwrap();
     model.parameters_mut().unwrap();
@@ -197,17 +202,21 @@ fn an_optimizers_state_goes_to_pytorch_and_back() {
     let (state, plain) = (folder.join("adam.pth"), ModelFileConfig::new());
     let mut trainer = small_trainer(&training());
     trainer.step().unwrap();
-    trainer.save_optimizer(&state, &plain).unwrap();
-    finish(|| trainer.save_optimizer_timeout(&state, &plain, SOON)).unwrap();
+    trainer.optimizer().unwrap().save_with(&state, &plain).unwrap();
+    finish(|| trainer.optimizer().unwrap().save_timeout(&state, &plain, SOON)).unwrap();
     let mut other = small_trainer(&training());
-    other.load_optimizer(&state, &plain).unwrap();
-    finish(|| other.load_optimizer_timeout(&state, &plain, SOON)).unwrap();
+    other.optimizer().unwrap().load_with(&state, &plain).unwrap();
+    finish(|| other.optimizer().unwrap().load_timeout(&state, &plain, SOON)).unwrap();
     // Writes exactly the state that it has read.
-    other.save_optimizer(folder.join("again.pth"), &plain).unwrap();
+    other.optimizer().unwrap().save_with(folder.join("again.pth"), &plain).unwrap();
     assert_eq!(std::fs::read(&state).unwrap(), std::fs::read(folder.join("again.pth")).unwrap());
     let there = plain.other_framework(true);
-    expect(other.load_optimizer(&state, &there), ErrorKind::Format, "misshapen");
-    expect(other.load_optimizer(folder.join("none.pth"), &there), ErrorKind::NotFound, "none.pth");
+    expect(other.optimizer().unwrap().load_with(&state, &there), ErrorKind::Format, "misshapen");
+    expect(
+        other.optimizer().unwrap().load_with(folder.join("none.pth"), &there),
+        ErrorKind::NotFound,
+        "none.pth",
+    );
     other.run(|_| ()).unwrap();
 }
 

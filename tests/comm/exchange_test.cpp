@@ -1,4 +1,4 @@
-// Every collective over Gloo against plain loops, for worlds of 1 to 4 ranks.
+// Every collective over any engine against plain loops, for worlds of 2 to 4 ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <random>
 
-#include "comm/ranks.h"
+#include "comm/engine.h"
 
 namespace gnnmg::test {
 namespace {
@@ -23,12 +23,7 @@ TensorView view(std::vector<T>& values) {
   return {values.data(), base::dtype_of<T>(), {static_cast<int64_t>(values.size())}};
 }
 
-void expect_all_well(const std::vector<Outcome>& outcomes) {
-  for (size_t r = 0; r < outcomes.size(); ++r)
-    EXPECT_EQ(outcomes[r].status, Status::kOk) << "rank " << r << ": " << outcomes[r].text;
-}
-
-class Gloo : public testing::TestWithParam<int> {
+class Exchange : public testing::TestWithParam<int> {
  protected:
   const int world = GetParam();
 };
@@ -39,7 +34,7 @@ int value(int rank, int64_t i) { return static_cast<int>((rank * 7 + i * 3) % 11
 template <typename T>
 void reduce_all(int world, const std::function<T(int)>& from_int,
                 const std::function<double(T)>& to_double, DType dtype) {
-  expect_all_well(run_ranks(world, [&](Collectives& comm) {
+  expect_all_well(run_ranks(make_ranks(world), [&](Collectives& comm) {
     for (int64_t n : {1, 2, 3, 5, 64, 1000}) {
       for (ReduceOp op : {ReduceOp::kSum, ReduceOp::kMin, ReduceOp::kMax, ReduceOp::kMean}) {
         if (op == ReduceOp::kMean && !base::is_floating(dtype)) continue;
@@ -67,7 +62,7 @@ void reduce_all(int world, const std::function<T(int)>& from_int,
   }));
 }
 
-TEST_P(Gloo, AllReduce) {
+TEST_P(Exchange, AllReduce) {
   const auto plain = []<typename T>(T) {
     return std::pair<std::function<T(int)>, std::function<double(T)>>(
         [](int v) { return static_cast<T>(v); }, [](T v) { return static_cast<double>(v); });
@@ -90,7 +85,7 @@ TEST_P(Gloo, AllReduce) {
       [](uint16_t v) { return base::bf16_to_f32(v); }, DType::kBF16);
 }
 
-TEST_P(Gloo, AllRanksGetTheSameBits) {
+TEST_P(Exchange, AllRanksGetTheSameBits) {
   constexpr int64_t kCount = 100'003;
   std::vector<std::vector<float>> values(world);
   std::vector<double> plain(kCount, 0);
@@ -100,7 +95,7 @@ TEST_P(Gloo, AllRanksGetTheSameBits) {
     values[r].resize(kCount);
     for (int64_t i = 0; i < kCount; ++i) plain[i] += values[r][i] = normal(random);
   }
-  expect_all_well(run_ranks(world, [&](Collectives& comm) {
+  expect_all_well(run_ranks(make_ranks(world), [&](Collectives& comm) {
     comm.all_reduce(view(values[comm.rank()]), ReduceOp::kSum, within_ms(60'000));
   }));
   for (int r = 1; r < world; ++r)
@@ -108,8 +103,8 @@ TEST_P(Gloo, AllRanksGetTheSameBits) {
   for (int64_t i = 0; i < kCount; ++i) ASSERT_NEAR(values[0][i], plain[i], 1e-5);
 }
 
-TEST_P(Gloo, Broadcast) {
-  expect_all_well(run_ranks(world, [&](Collectives& comm) {
+TEST_P(Exchange, Broadcast) {
+  expect_all_well(run_ranks(make_ranks(world), [&](Collectives& comm) {
     for (int root = 0; root < world; ++root) {
       std::vector<int64_t> values(5, comm.rank() == root ? 40 + root : -1);
       comm.broadcast(view(values), root, within_ms(60'000));
@@ -121,8 +116,8 @@ TEST_P(Gloo, Broadcast) {
   }));
 }
 
-TEST_P(Gloo, AllGatherEven) {
-  expect_all_well(run_ranks(world, [&](Collectives& comm) {
+TEST_P(Exchange, AllGatherEven) {
+  expect_all_well(run_ranks(make_ranks(world), [&](Collectives& comm) {
     std::vector<float> mine{static_cast<float>(comm.rank()), 0.5f};
     std::vector<std::vector<float>> all(world, std::vector<float>(2, -1));
     std::vector<TensorView> outputs;
@@ -133,8 +128,8 @@ TEST_P(Gloo, AllGatherEven) {
   }));
 }
 
-TEST_P(Gloo, AllGatherUneven) {
-  expect_all_well(run_ranks(world, [&](Collectives& comm) {
+TEST_P(Exchange, AllGatherUneven) {
+  expect_all_well(run_ranks(make_ranks(world), [&](Collectives& comm) {
     // Rank r has r*r rows of 3 columns: the first has none.
     std::vector<std::vector<double>> all(world);
     std::vector<TensorView> outputs;
@@ -149,8 +144,8 @@ TEST_P(Gloo, AllGatherUneven) {
   }));
 }
 
-TEST_P(Gloo, AllToAllUneven) {
-  expect_all_well(run_ranks(world, [&](Collectives& comm) {
+TEST_P(Exchange, AllToAllUneven) {
+  expect_all_well(run_ranks(make_ranks(world), [&](Collectives& comm) {
     const int me = comm.rank();
     const auto size = [](int from, int to) { return (2 * from + 3 * to) % 5; };  // some sizes are 0
     std::vector<std::vector<int32_t>> out(world), in(world);
@@ -166,8 +161,8 @@ TEST_P(Gloo, AllToAllUneven) {
   }));
 }
 
-TEST_P(Gloo, NothingToExchange) {
-  expect_all_well(run_ranks(world, [&](Collectives& comm) {
+TEST_P(Exchange, NothingToExchange) {
+  expect_all_well(run_ranks(make_ranks(world), [&](Collectives& comm) {
     const TensorView none{nullptr, DType::kF32, {0}};
     const std::vector<TensorView> all(world, none);
     comm.all_reduce(none, ReduceOp::kSum, within_ms(60'000));
@@ -178,8 +173,8 @@ TEST_P(Gloo, NothingToExchange) {
   }));
 }
 
-TEST_P(Gloo, ManyOperationsOfChangingSize) {
-  expect_all_well(run_ranks(world, [&](Collectives& comm) {
+TEST_P(Exchange, ManyOperationsOfChangingSize) {
+  expect_all_well(run_ranks(make_ranks(world), [&](Collectives& comm) {
     for (int64_t i = 0; i < 200; ++i) {
       const int64_t n = 1 + (i * 977) % 4001;
       std::vector<float> values(n, 1.0f);
@@ -191,9 +186,9 @@ TEST_P(Gloo, ManyOperationsOfChangingSize) {
 }
 
 // A rank that is done may leave at once; the others must still receive its data.
-TEST_P(Gloo, QuickRanksMayLeave) {
+TEST_P(Exchange, QuickRanksMayLeave) {
   for (int round = 0; round < 5; ++round) {
-    expect_all_well(run_ranks(world, [&](Collectives& comm) {
+    expect_all_well(run_ranks(make_ranks(world), [&](Collectives& comm) {
       std::vector<double> values(200'000, comm.rank());
       comm.broadcast(view(values), round % world, within_ms(60'000));
       ASSERT_THAT(values.back(), round % world);
@@ -201,29 +196,28 @@ TEST_P(Gloo, QuickRanksMayLeave) {
   }
 }
 
-TEST_P(Gloo, BadArgumentsLeaveTheCommunicatorUsable) {
-  expect_all_well(run_ranks(world, [&](Collectives& comm) {
+TEST_P(Exchange, BadArgumentsLeaveTheCommunicatorUsable) {
+  expect_all_well(run_ranks(make_ranks(world), [&](Collectives& comm) {
     std::vector<int64_t> values{1};
     EXPECT_EQ(attempt([&] { comm.all_reduce(view(values), ReduceOp::kMean, {}); }).status,
               Status::kInvalidArgument);
-    EXPECT_EQ(attempt([&] { comm.broadcast(view(values), world, {}); }).status,
-              Status::kInvalidArgument);
+    EXPECT_EQ(attempt([&] { comm.broadcast(view(values), world, {}); }).status, Status::kNotFound);
     EXPECT_FALSE(comm.spent());
     comm.all_reduce(view(values), ReduceOp::kSum, within_ms(60'000));
     EXPECT_EQ(values[0], world);
   }));
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, Gloo, testing::Values(1, 2, 3, 4));
+INSTANTIATE_TEST_SUITE_P(Worlds, Exchange, testing::Values(2, 3, 4));
 
 TEST(ThreadGroup, RefusesBadRanks) {
-  EXPECT_EQ(attempt([] { comm::ThreadGroup::create(0); }).status, Status::kInvalidArgument);
-  const auto group = comm::ThreadGroup::create(1);
-  EXPECT_EQ(attempt([&] { group->connect(1, {}); }).text,
-            "rank 1 is none of ranks 0 to 0 of this process");
-  const auto end = group->connect(0, {});
-  EXPECT_EQ(end->world_size(), 1);
-  EXPECT_EQ(attempt([&] { group->connect(0, {}); }).text, "rank 0 is already connected");
+  const auto group = make_ranks(2);
+  EXPECT_EQ(attempt([&] { group->connect(2, {}); }).text,
+            "rank 2 is none of ranks 0 to 1 of this process");
+  expect_all_well(run_ranks(group, [&](Collectives& comm) {
+    EXPECT_EQ(attempt([&] { group->connect(comm.rank(), {}); }).text,
+              base::text("rank ", comm.rank(), " is already connected"));
+  }));
 }
 
 }  // namespace
