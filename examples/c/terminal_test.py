@@ -79,7 +79,7 @@ def help_and_error():
 
 def widths():
     """The bar asks for the width each time that it is drawn. Then a Ctrl-C."""
-    terminal = Terminal(60, ["planted:20000", "--epochs", "3000", "--hidden", "8", "--ranks", "2", "--batch-size", "600"])
+    terminal = Terminal(60, ["planted:20000", "--epochs", "100", "--hidden", "8", "--ranks", "2", "--batch-size", "600"])
     longest = {}
     for columns in (60, 80, 200, 60):
         terminal.resize(columns)
@@ -94,7 +94,7 @@ def widths():
             expect(re.search(r"validation accuracy [0-9.]+  training accuracy", "\n".join(bars)), "no names", terminal)
     expect(longest[60] < longest[80] < longest[200], f"more columns show no more: {longest}", terminal)
     expect("loading planted:20000 ..." in terminal.output, "nothing is printed while the data is read", terminal)
-    expect(re.search(r"\033\[Kepoch +1/3000  loss [0-9.]+[^\r\n]*\r\n", terminal.output), "no line of an epoch", terminal)
+    expect(re.search(r"\033\[Kepoch +1/100  loss [0-9.]+[^\r\n]*\r\n", terminal.output), "no line of an epoch", terminal)
     before = len(terminal.output)
     terminal.interrupt()
     expect(terminal.finish() == 130, "after Ctrl-C it does not end with 130", terminal)
