@@ -81,12 +81,14 @@ def widths():
     """The bar asks for the width each time that it is drawn. Then a Ctrl-C."""
     terminal = Terminal(60, ["planted:20000", "--epochs", "100", "--hidden", "8", "--ranks", "2", "--batch-size", "600"])
     longest = {}
-    for columns in (60, 80, 200, 60):
+    for columns, part in ((60, ""), (80, " left"), (200, "  training accuracy "), (60, "")):
         terminal.resize(columns)
-        begin = len(terminal.output)
-        terminal.read_until("\r[", 6, begin)
-        drawn = terminal.lines(begin)[4:-1]  # the first have the old width, the last may be incomplete
-        bars = [line for line in drawn if line.startswith("[")]
+        begin, redrawn, bars = len(terminal.output), 6, []
+        while not any(part in bar for bar in bars):  # parts appear once they are known
+            terminal.read_until("\r[", redrawn, begin)
+            drawn = terminal.lines(begin)[4:-1]  # the first have the old width, the last may be incomplete
+            bars = [line for line in drawn if line.startswith("[")]
+            redrawn += 1
         for line in bars + [line for line in drawn if line.startswith("epoch")]:
             expect(len(line) < columns, f"{len(line)} characters on {columns} columns: {line!r}", terminal)
         longest[columns] = max(map(len, bars))
