@@ -175,7 +175,7 @@ extern "C" {
 #define GNNMG_VERSION_PATCH 0 /**< Changes with corrections. */
 #define GNNMG_VERSION 200     /**< Version of this header: major * 10000 + minor * 100 + patch. */
 
-/** Version of the library, in the form of ::GNNMG_VERSION. */
+/** @return version of the library, in the form of ::GNNMG_VERSION */
 GNNMG_API int32_t gnnmg_version(void);
 
 /* ============================================================================================= */

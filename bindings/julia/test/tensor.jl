@@ -55,7 +55,7 @@ for T in (Float32, Float64, Float16, Int64, Int32, UInt8, Bool)
     for array in (values, PermutedDimsArray(permutedims(values), (2, 1)), view(values, :, :),
                   permutedims(values)', values[1:3, [1, 2]])
         set_node_tensor!(graph, "t", array)
-        back = node_tensor(graph, "t")
+        local back = node_tensor(graph, "t")
         @test back isa Tensor{T, 2} && back == values
     end
     set_node_tensor!(graph, "t", values[:, 1])

@@ -2631,7 +2631,8 @@ const _: () = {
     ][::core::mem::offset_of!(gnnmg_server_info, p99_seconds) - 80usize];
 };
 extern "C" {
-    /// Version of the library, in the form of `GNNMG_VERSION`.
+    /**
+Returns version of the library, in the form of `GNNMG_VERSION`*/
     pub fn gnnmg_version() -> i32;
     /** Name of a status: "ERR_FORMAT" for `GNNMG_ERR_FORMAT`.
 
