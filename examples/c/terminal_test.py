@@ -109,7 +109,7 @@ def widths():
 
 def twice():
     """Steps of many seconds: only the second Ctrl-C ends the program."""
-    terminal = Terminal(80, ["planted:30000", "--epochs", "100", "--batch-size", "all", "--hidden", "512", "--fanouts", "25,25"])
+    terminal = Terminal(80, ["planted:100000", "--epochs", "100", "--batch-size", "all", "--hidden", "1024", "--fanouts", "25,25"])
     terminal.read_until("[....")
     terminal.interrupt()
     terminal.read_until("again: at once")

@@ -35,8 +35,8 @@ static double now(void) {
 static void end_by_interrupt(gnnmg_context* context) {
   gnnmg_context_cancel(context);
   gnnmg_log_print(context, GNNMG_LOG_WARNING, stderr);
-  gnnmg_context_free(context);
-  exit(130);
+  fflush(stdout);
+  _exit(130); /* exit() would end LibTorch's objects in the middle of a step */
 }
 
 /* Reports an error of the user without a place in the source; a setting that the library refuses

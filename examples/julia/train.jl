@@ -310,7 +310,8 @@ end
 try
     main(copy(ARGS))
 catch failure
-    failure isa InterruptException && exit(130) # while the others were long in coming, say
+    # exit() would end LibTorch's objects in the middle of a step.
+    failure isa InterruptException && ccall(:_exit, Cvoid, (Cint,), 130)
     failure isa GNNMGError || rethrow()
     println(stderr, "train: ", GNNMG.status_name(failure), ": ", failure.text)
     exit(1)
