@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Runs the tests that take too long for every change. Arguments select parts; without any all of them run, and a table of their
 # seconds ends the log.
-#   tests/nightly.sh [--configure <folder>] [long] [fuzz] [asan] [tsan] [kernels] [coverage] [valgrind] [soak] [accuracy] [repeat]
+#   tests/nightly.sh [--configure <folder>] [long] [fuzz] [asan] [tsan] [kernels] [tidy] [coverage] [valgrind] [soak] [accuracy]
+#                    [repeat]
 # long      entries of ctest with the label `long`, in the users' build
 # fuzz      each fuzz target for GNNMG_FUZZ_SECONDS (30)
 # asan      everything under AddressSanitizer and UndefinedBehaviorSanitizer, without batches and precompiled headers, which
 #           hide a missing include
 # tsan      all torch-free rooms under ThreadSanitizer, and the kernels with separate lanes
 # kernels   registers of the kernels for every architecture, and all cases of the compiled kernels on the host
+# tidy      clang-tidy over all rooms
 # coverage  lines and branches that the tests of the torch-free rooms reach
 # valgrind  the same tests under valgrind
 # soak      a training whose processes are killed, for GNNMG_SOAK_SECONDS (7200), one every 60 s; one over servers that are
@@ -20,7 +22,7 @@ set -euo pipefail
 export CI=true
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-all=(long fuzz asan tsan kernels coverage valgrind soak accuracy repeat)
+all=(long fuzz asan tsan kernels tidy coverage valgrind soak accuracy repeat)
 top=build
 if [[ ${1:-} == --configure ]]; then
   top=$2 configure_only=1
@@ -87,6 +89,11 @@ print("%-10s %8s %8s %10s" % (sys.argv[1], percent("line"), percent("branch"), p
   gcovr --root . --object-directory build/coverage --filter src/ --exclude-throw-branches \
     --exclude-unreachable-branches --html-details build/coverage/report/index.html 2>/dev/null
   echo "line by line: build/coverage/report/index.html"
+}
+
+tidy() {
+  build release release -DGNNMG_CUDA=ON
+  python3 -B tests/structure/tidy.py .deps/venv/bin/clang-tidy . build/release --all --jobs "$jobs"
 }
 
 # valgrind runs each test program and detects reads of unwritten memory, and leaks.

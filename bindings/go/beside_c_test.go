@@ -158,7 +158,7 @@ func BenchmarkBesideC(b *testing.B) {
 				if err != nil {
 					return err
 				}
-				logits, err := model.Forward(batch, true)
+				logits, err := model.Forward(batch)
 				if err != nil {
 					return err
 				}

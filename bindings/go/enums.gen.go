@@ -4,28 +4,28 @@ package gnnmg
 
 import "strconv"
 
-// Status: Result of a function: 0 success, above 0 an answer, below 0 an error.
+// Status: 0 success, above 0 an answer, below 0 an error.
 type Status int32
 
 // Values of [Status].
 const (
 	// An argument is wrong.
 	ErrInvalidArgument Status = -1
-	// Not a live handle of this kind.
+	// No live handle of this kind.
 	ErrHandle Status = -2
 	// Another call holds the object.
 	ErrBusy Status = -3
-	// Another version of header, struct or file.
+	// Other version of header, struct or file.
 	ErrVersion Status = -4
 	// No such file, name, key, index or number.
 	ErrNotFound Status = -5
 	// Reading or writing failed; the text has errno.
 	ErrIO Status = -6
-	// A file is not as its format requires.
+	// A file violates its format.
 	ErrFormat Status = -7
 	// A file has changed since it was written.
 	ErrChecksum Status = -8
-	// An id or value in data is out of range.
+	// An id or value is out of range.
 	ErrRange Status = -9
 	// Data is NaN or infinite.
 	ErrNaN Status = -10
@@ -33,7 +33,7 @@ const (
 	ErrDiverged Status = -11
 	// Not enough memory; the object stays usable.
 	ErrNoMemory Status = -12
-	// A missing library or driver, or another version.
+	// A library or driver is missing or of another version.
 	ErrDependency Status = -13
 	// Not supported.
 	ErrUnsupported Status = -14
@@ -98,7 +98,7 @@ type LogLevel int32
 
 // Values of [LogLevel].
 const (
-	// Details for finding a fault.
+	// Details.
 	LogDebug LogLevel = 0
 	// Normal progress.
 	LogInfo LogLevel = 1
@@ -128,7 +128,7 @@ type DeviceType int32
 
 // Values of [DeviceType].
 const (
-	// GPUs if there are enough, else the CPU.
+	// GPUs if there are enough, else CPU.
 	DeviceAuto DeviceType = 0
 	// CPU and main memory.
 	DeviceCPU DeviceType = 1
@@ -166,7 +166,7 @@ type GraphPlacement int32
 const (
 	// DEVICE up to 40 % of free GPU memory, else PINNED, else HOST.
 	GraphPlacementAuto GraphPlacement = 0
-	// A copy in each GPU's memory.
+	// A copy in each GPU.
 	GraphPlacementDevice GraphPlacement = 1
 	// One copy in pinned main memory.
 	GraphPlacementPinned GraphPlacement = 2
@@ -208,11 +208,11 @@ type FeaturePlacement int32
 const (
 	// DEVICE up to 60 % of free GPU memory, else CACHED, PINNED or HOST.
 	FeaturePlacementAuto FeaturePlacement = 0
-	// A copy in each GPU's memory.
+	// A copy in each GPU.
 	FeaturePlacementDevice FeaturePlacement = 1
 	// One copy in pinned main memory.
 	FeaturePlacementPinned FeaturePlacement = 2
-	// PINNED, with the hottest rows also in each GPU's memory.
+	// PINNED, with the hottest rows also in each GPU.
 	FeaturePlacementCached FeaturePlacement = 3
 	// Main memory; loader threads gather. For sparse rows and mapped files.
 	FeaturePlacementHost FeaturePlacement = 4
@@ -305,23 +305,23 @@ func (v DType) MarshalText() ([]byte, error) { return wordOf(wordsDType[:], int(
 // UnmarshalText sets the value of a word.
 func (v *DType) UnmarshalText(text []byte) error { return setWord(wordsDType[:], (*int32)(v), text) }
 
-// Transform: Operation on edges. A reverse edge gets the tensor rows of its edge, an added
-// self-loop zeros; of equal edges the first keeps its rows.
+// Transform: Operation on edges. A reverse edge copies the tensor rows of its edge, an added
+// self-loop has zeros; of equal edges the first keeps its rows.
 type Transform int32
 
 // Values of [Transform].
 const (
 	// Appends (v, u) for each (u, v) with u != v, in edge order.
 	TransformAddReverseEdges Transform = 0
-	// Adds reverse edges, then keeps one of equal edges.
+	// ADD_REVERSE_EDGES, then one of equal edges stays.
 	TransformToUndirected Transform = 1
-	// Keeps the first of equal edges, sorted by target, then source.
+	// Keeps the first of equal edges; sorts by target, then source.
 	TransformCoalesce Transform = 2
 	// Removes (v, v).
 	TransformRemoveSelfLoops Transform = 3
 	// Appends one (v, v) for each node.
 	TransformAddSelfLoops Transform = 4
-	// Appends (v, v) to nodes that have none.
+	// Appends (v, v) to nodes without one.
 	TransformAddRemainingSelfLoops Transform = 5
 	// Keeps only the nodes.
 	TransformRemoveEdges Transform = 6
@@ -352,7 +352,7 @@ func (v Transform) String() string {
 	return "Transform(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Task: Meaning of the labels, for N nodes or graphs.
+// Task: Meaning of the labels, for N nodes or graphs and T targets.
 type Task int32
 
 // Values of [Task].
@@ -361,7 +361,7 @@ const (
 	TaskNone Task = 0
 	// One class: i64 [N], -1 for no label.
 	TaskMulticlass Task = 1
-	// Yes or no, for T targets: f32 [N, T], NaN for no label.
+	// Yes or no: f32 [N, T], NaN for no label.
 	TaskBinary Task = 2
 	// Numbers: f32 [N, T], NaN for no label.
 	TaskRegression Task = 3
@@ -424,14 +424,14 @@ func (v Part) MarshalText() ([]byte, error) { return wordOf(wordsPart[:], int(v)
 // UnmarshalText sets the value of a word.
 func (v *Part) UnmarshalText(text []byte) error { return setWord(wordsPart[:], (*int32)(v), text) }
 
-// PartsMethod: Method that divides nodes into parts.
+// PartsMethod: Division of the nodes into parts.
 type PartsMethod int32
 
 // Values of [PartsMethod].
 const (
 	// Few edges between parts. 26 bytes per node and 0.3 GB.
 	PartsMethodCluster PartsMethod = 0
-	// METIS, if installed: 120 bytes per edge. It handles SIGABRT and SIGTERM meanwhile, and uses
+	// METIS, if installed: 120 bytes per edge. Meanwhile it handles SIGABRT and SIGTERM, and uses
 	// rand().
 	PartsMethodMETIS PartsMethod = 1
 	// Equal ranges of ids.
@@ -465,12 +465,12 @@ func (v *PartsMethod) UnmarshalText(text []byte) error {
 	return setWord(wordsPartsMethod[:], (*int32)(v), text)
 }
 
-// Draw: Method that draws the neighbors of a node.
+// Draw: Draws of a node's neighbors.
 type Draw int32
 
 // Values of [Draw].
 const (
-	// Each node draws by itself, exactly the fan-out.
+	// Each node draws exactly the fan-out.
 	DrawUniform Draw = 0
 	// LABOR-0 (Balin 2023): a neighbor has one random number for all nodes of a hop and is kept if
 	// it is below fan-out / degree, so the fan-out is a mean. Fewer distinct nodes.
@@ -611,7 +611,7 @@ func (v *Architecture) UnmarshalText(text []byte) error {
 	return setWord(wordsArchitecture[:], (*int32)(v), text)
 }
 
-// Framework: Framework of layer definitions and tensor keys.
+// Framework: Source of layer definitions and tensor keys.
 type Framework int32
 
 // Values of [Framework].
@@ -655,11 +655,11 @@ const (
 	AggregationMean Aggregation = 1
 	// Maximum of each column; not in DGL's GraphSAGE.
 	AggregationMax Aggregation = 2
-	// Sum; not in DGL's GraphSAGE.
+	// Not in DGL's GraphSAGE.
 	AggregationSum Aggregation = 3
 	// DGL: maximum after a linear layer and ReLU.
 	AggregationPool Aggregation = 4
-	// GraphSAGE: a recurrent network over the neighbors in edge order, in PyG with zeros up to the
+	// GraphSAGE: a recurrent network over the neighbors in edge order; PyG adds zeros up to the
 	// largest in-degree.
 	AggregationLSTM Aggregation = 5
 	// DGL: mean of the neighbors and the node itself.
@@ -697,7 +697,7 @@ func (v *Aggregation) UnmarshalText(text []byte) error {
 	return setWord(wordsAggregation[:], (*int32)(v), text)
 }
 
-// Activation: Activation function between layers.
+// Activation: Function between layers.
 type Activation int32
 
 // Values of [Activation].
@@ -757,16 +757,16 @@ func (v *Activation) UnmarshalText(text []byte) error {
 	return setWord(wordsActivation[:], (*int32)(v), text)
 }
 
-// Norm: Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph here is
-// each graph of a batch of graphs; otherwise, and inside layers, all rows at hand: the mini-batch
-// in training, all nodes in results for all nodes.
+// Norm: Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. "A graph" is one
+// graph of a mini-batch of graphs. In other mini-batches, and inside layers, it is all rows of
+// the mini-batch; in results for all nodes, all nodes.
 type Norm int32
 
 // Values of [Norm].
 const (
 	// None.
 	NormNone Norm = 0
-	// Each column over the mini-batch. Training needs at least two rows.
+	// Each column over the mini-batch. Training needs two rows.
 	NormBatch Norm = 1
 	// Each row by itself.
 	NormLayer Norm = 2
@@ -814,7 +814,7 @@ func (v Norm) MarshalText() ([]byte, error) { return wordOf(wordsNorm[:], int(v)
 // UnmarshalText sets the value of a word.
 func (v *Norm) UnmarshalText(text []byte) error { return setWord(wordsNorm[:], (*int32)(v), text) }
 
-// Readout: Combination of a graph's rows into one, before a final linear layer; 0 without nodes.
+// Readout: Combines a graph's rows into one, before a final linear layer; 0 without nodes.
 type Readout int32
 
 // Values of [Readout].
@@ -829,10 +829,9 @@ const (
 	ReadoutMax Readout = 3
 	// Sum weighted by a softmax over learned scores.
 	ReadoutAttention Readout = 4
-	// A recurrent network that reads the rows ReadoutSteps times (Vinyals 2016); twice as wide.
+	// A recurrent network that reads the rows ReadoutSteps times, twice as wide (Vinyals 2016).
 	ReadoutSet2Set Readout = 5
-	// The SortRows rows largest in the last column, concatenated, zeros for missing ones (Zhang
-	// 2018).
+	// The SortRows rows largest in the last column, concatenated and filled with zeros (Zhang 2018).
 	ReadoutSort Readout = 6
 )
 
@@ -867,7 +866,7 @@ func (v *Readout) UnmarshalText(text []byte) error {
 	return setWord(wordsReadout[:], (*int32)(v), text)
 }
 
-// Loss: Loss function of a mini-batch.
+// Loss: Loss of a mini-batch.
 type Loss int32
 
 // Values of [Loss].
@@ -926,7 +925,7 @@ const (
 	OptimizerAdam OptimizerKind = 0
 	// Adam with decoupled weight decay.
 	OptimizerAdamW OptimizerKind = 1
-	// Stochastic gradient descent.
+	// SGD.
 	OptimizerSGD OptimizerKind = 2
 	// RMSprop.
 	OptimizerRmsprop OptimizerKind = 3
@@ -1002,7 +1001,7 @@ const (
 	PartsReadingAuto PartsReading = 0
 	// The folder, which every process must find whole.
 	PartsReadingShared PartsReading = 1
-	// The processes that have them. Those that find the same parts divide them.
+	// The processes that have them. Processes that find the same parts divide these.
 	PartsReadingAsked PartsReading = 2
 )
 
@@ -1028,7 +1027,7 @@ const (
 	TrainerStateIdle TrainerState = 0
 	// Running.
 	TrainerStateRunning TrainerState = 1
-	// Stopping after the current step.
+	// Stopping after the step.
 	TrainerStateStopping TrainerState = 2
 	// Finished all epochs.
 	TrainerStateFinished TrainerState = 3
@@ -1058,9 +1057,9 @@ type Record int32
 
 // Values of [Record].
 const (
-	// File to which each epoch appends one JSON object.
+	// File with a JSON object per epoch.
 	RecordJSONLines Record = 1
-	// Folder that gets an event file of TensorBoard.
+	// Folder for an event file of TensorBoard.
 	RecordTensorBoard Record = 2
 )
 
@@ -1075,7 +1074,7 @@ func (v Record) String() string {
 	return "Record(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Output: Kind of result, in the type of the model unless said otherwise.
+// Output: Kind of result, in the model's type unless said otherwise.
 type Output int32
 
 // Values of [Output].

@@ -178,7 +178,7 @@ func (g *Graph) InEdges(edgeType int, target int64) (sources, edgeIDs []int64, e
 	}
 }
 
-// SampleNeighbors draws in-neighbours of each target into the sink of a custom sampler's callback:
+// SampleNeighbors draws in-neighbors of each target into the sink of a custom sampler's callback:
 // the same ones in the same order as the built-in sampler draws with this key.
 func (g *Graph) SampleNeighbors(edgeType int, targets []int64, fanout int64, replace bool, key uint64, sink *Sink) error {
 	defer runtime.KeepAlive(g)

@@ -195,19 +195,26 @@ func (m *Model) Gradients() (*Tensor, error) {
 	return adoptTensor(raw.ModelExportGradients(m.token()))
 }
 
-// Forward is the model's result for the seeds of a mini-batch, [seeds, output]. With `training` there
-// is dropout, and the pass is kept for Backward.
-func (m *Model) Forward(b *Batch, training bool) (*Tensor, error) {
+// Infer is the model's result for the seeds of a mini-batch, [seeds, output]. Any number of goroutines
+// may call it at once.
+func (m *Model) Infer(b *Batch) (*Tensor, error) {
 	defer runtime.KeepAlive(m)
 	defer runtime.KeepAlive(b)
-	return adoptTensor(raw.ModelForward(m.token(), b.token(), flag(training), true))
+	return adoptTensor(raw.ModelInfer(m.token(), b.token()))
 }
 
-// Train is Forward with training, without copying the result out: Backward comes next.
+// Forward is the result of a training pass, which has dropout and is kept for Backward.
+func (m *Model) Forward(b *Batch) (*Tensor, error) {
+	defer runtime.KeepAlive(m)
+	defer runtime.KeepAlive(b)
+	return adoptTensor(raw.ModelForward(m.token(), b.token(), true))
+}
+
+// Train is Forward without copying the result out: Backward comes next.
 func (m *Model) Train(b *Batch) error {
 	defer runtime.KeepAlive(m)
 	defer runtime.KeepAlive(b)
-	r, _ := raw.ModelForward(m.token(), b.token(), 1, false)
+	r, _ := raw.ModelForward(m.token(), b.token(), false)
 	return failure(r)
 }
 

@@ -76,7 +76,7 @@ func TestOwnLoop(t *testing.T) {
 		for batch, err := range loader.All(background) {
 			ok(t, err)
 			if ownGradient {
-				logits, err := model.Forward(batch, true)
+				logits, err := model.Forward(batch)
 				ok(t, err)
 				labels, err := gnnmg.Values[int64](gnnmg.Must(batch.Labels()))
 				ok(t, err)

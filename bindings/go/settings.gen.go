@@ -707,7 +707,8 @@ type TrainerConfig struct {
 	// memory, and each batch norm adds two small all-reduces. Not with deterministic. Default:
 	// false.
 	SyncBatchNorm bool `json:"sync_batch_norm"`
-	// Loader threads per rank. 0: the rank's own thread samples. 0 to 1024. Default: 1.
+	// Threads per rank that sample and gather mini-batches in advance. 0: none; the rank makes each
+	// mini-batch itself, before its pass. 0 to 1024. Default: 1.
 	LoaderThreads int `json:"loader_threads"`
 	// Mini-batches that the loader threads of a rank make in advance. 0 to 4096. Default: 2.
 	Prefetch int `json:"prefetch"`

@@ -10,7 +10,7 @@ import (
 
 // RuntimeConfig holds settings of a context.
 type RuntimeConfig struct {
-	// Threads for reading, sampling and evaluation, with the caller's. Default: one per core.
+	// Threads for reading, sampling and evaluation, including the caller's. Default: one per core.
 	NumThreads int
 	// Messages in the queue; new ones replace the oldest. Default 1024.
 	LogCapacity int64
@@ -26,11 +26,11 @@ func (c *RuntimeConfig) to(r *raw.ContextConfig) {
 
 // RuntimeInfo holds facts about a context.
 type RuntimeInfo struct {
-	// Threads, with the caller's.
+	// Threads, including the caller's.
 	NumThreads int
 	// Cores of this process.
 	NumCores int
-	// LibTorch's version, in the form of [Version].
+	// LibTorch's version, as [Version].
 	TorchVersion int
 	// Limit in bytes; 0: none.
 	MemoryLimit uint64
@@ -50,23 +50,23 @@ func (c *RuntimeInfo) from(r *raw.ContextInfo) {
 type DeviceInfo struct {
 	// [DeviceCUDA].
 	DeviceType DeviceType
-	// Such as "NVIDIA H100 80GB HBM3".
+	// "NVIDIA H100 80GB HBM3"
 	Name string
-	// PCI address, equal in every process: "0000:19:00.0".
+	// PCI address, equal in every process: "0000:19:00.0"
 	BusID string
 	// Bytes.
 	TotalMemory uint64
 	// Bytes unused now.
 	FreeMemory uint64
-	// Compute capability: 9 of 9.0.
+	// 9 of 9.0.
 	CapabilityMajor int
-	// Compute capability: 0 of 9.0.
+	// 0 of 9.0.
 	CapabilityMinor int
-	// Number of multiprocessors.
+	// Multiprocessors.
 	Multiprocessors int
-	// Newest CUDA version of the driver: 13000 is 13.0.
+	// Newest CUDA of the driver: 13000 is 13.0.
 	DriverVersion int
-	// CUDA version of the plug-in.
+	// CUDA of the plug-in.
 	RuntimeVersion int
 }
 
@@ -95,7 +95,7 @@ type DatasetInfo struct {
 	NumEdges int64
 	// Columns of the features, or 0.
 	FeatureDim int64
-	// Classes, or targets of other tasks; 0 without labels.
+	// Classes or targets; 0 without labels.
 	NumClasses int64
 	// Number of splits.
 	NumSplits int64
@@ -130,7 +130,7 @@ func (c *SplitInfo) from(r *raw.SplitInfo) {
 	c.NumTest = int64(r.NumTest)
 }
 
-// PartsInfo holds facts about all parts of a data set. The fields after OwnParts count reads of
+// PartsInfo holds facts about all parts of a data set. The fields from KeptRows on count reads of
 // data sets of [OpenParts] and [OpenServed].
 type PartsInfo struct {
 	// Parts.
@@ -141,7 +141,7 @@ type PartsInfo struct {
 	NumEdges int64
 	// Edges between two parts.
 	CutEdges int64
-	// Share of CutEdges in all edges.
+	// CutEdges / NumEdges.
 	Cut float64
 	// Nodes of the largest part / mean.
 	NodeBalance float64
@@ -159,7 +159,7 @@ type PartsInfo struct {
 	HitRows int64
 	// Rows requested.
 	AskedRows int64
-	// Requests: one per part and hop, and one per MB of rows.
+	// Requests, one per part and hop, and per MB of rows.
 	Questions int64
 	// Bytes of requests.
 	AskedBytes int64
@@ -186,7 +186,7 @@ func (c *PartsInfo) from(r *raw.PartsInfo) {
 	c.AnswerBytes = int64(r.AnswerBytes)
 }
 
-// PartInfo holds facts about one part of a data set.
+// PartInfo holds facts about one part.
 type PartInfo struct {
 	// true: the last three fields are valid.
 	Hotness bool
@@ -198,7 +198,7 @@ type PartInfo struct {
 	NumTrain int64
 	// Edges from other parts.
 	CutEdges int64
-	// Expected nodes of a mini-batch of its training ids.
+	// Expected nodes of a mini-batch of its ids.
 	BatchRows float64
 	// Expected rows from other parts.
 	RemoteRows float64
@@ -217,7 +217,7 @@ func (c *PartInfo) from(r *raw.PartInfo) {
 	c.HitRate = float64(r.HitRate)
 }
 
-// LayerInfo: Request to a custom sampler: edges of one layer of one mini-batch.
+// LayerInfo: Request to a custom sampler: edges of one layer of a mini-batch.
 type LayerInfo struct {
 	// 0 is next to the seeds.
 	Layer int
@@ -225,7 +225,7 @@ type LayerInfo struct {
 	Epoch uint64
 	// Number in the epoch.
 	Batch uint64
-	// The built-in sampler's random key of this hop.
+	// The built-in sampler's key of this hop.
 	Key uint64
 }
 
@@ -260,7 +260,7 @@ func (c *LoaderInfo) from(r *raw.LoaderInfo) {
 
 // BatchInfo holds facts about a mini-batch.
 type BatchInfo struct {
-	// Blocks; block 0 reads the features, the last gives the seeds.
+	// Blocks: the first reads the features, the last gives the seeds.
 	NumLayers int
 	// Epoch, from 0.
 	Epoch int64
@@ -268,7 +268,7 @@ type BatchInfo struct {
 	Number int64
 	// Step of the epoch.
 	Step int64
-	// Seeds; 0: empty, but the rank takes part in the step.
+	// 0: empty, but the rank takes part in the step.
 	NumSeeds int64
 	// Nodes, including seeds.
 	NumNodes int64
@@ -278,14 +278,13 @@ type BatchInfo struct {
 	FeatureDim int64
 	// Seeds of the step on all ranks.
 	StepSeeds int64
-	// NumSeeds / StepSeeds: means over seeds times this, summed over all ranks, are the mean of the
-	// step.
+	// NumSeeds / StepSeeds: multiplied by it, means of mini-batches add up to the step's.
 	LossWeight float64
 	// Sampling.
 	SampleSeconds float64
 	// Gathering features.
 	GatherSeconds float64
-	// true: last of this rank in its step: reduce and update.
+	// true: this rank's last of the step: reduce and update.
 	LastOfStep bool
 	// true: sparse features.
 	SparseFeatures bool
@@ -314,11 +313,11 @@ func (c *BatchInfo) from(r *raw.BatchInfo) {
 	c.DeviceIndex = int(r.DeviceIndex)
 }
 
-// BlockInfo: Sizes of a block: the edges of one layer.
+// BlockInfo: A block: the edges of one layer.
 type BlockInfo struct {
-	// The first nodes of the mini-batch.
+	// First nodes of the mini-batch.
 	NumTargets int64
-	// The first nodes of the mini-batch.
+	// First nodes of the mini-batch.
 	NumSources int64
 	// Edges.
 	NumEdges int64
@@ -330,8 +329,8 @@ func (c *BlockInfo) from(r *raw.BlockInfo) {
 	c.NumEdges = int64(r.NumEdges)
 }
 
-// Metrics: Results of an evaluation. The task determines which fields are valid; others, and all
-// without labels, are NaN, counts 0.
+// Metrics: Results of an evaluation. Fields that the task does not have are NaN, but accuracy and
+// F1 of a regression 0; without labels all are NaN, counts 0.
 type Metrics struct {
 	// Task of the data set.
 	Task Task
@@ -341,22 +340,21 @@ type Metrics struct {
 	Correct int64
 	// Mean loss.
 	Loss float64
-	// correct / count; 0 for regression.
+	// correct / count.
 	Accuracy float64
-	// F1 over all decisions; 0 for regression.
+	// F1 over all decisions.
 	F1Micro float64
-	// Mean F1 of the classes that occur; 0 for regression.
+	// Mean F1 of the classes that occur.
 	F1Macro float64
-	// Binary tasks: mean over targets with both labels.
+	// Binary: mean over targets with both labels.
 	ROCAUC float64
-	// Binary tasks: mean over targets.
+	// Binary: mean over targets.
 	AveragePrecision float64
 	// Regression: root of the mean squared error.
 	RMSE float64
 	// Regression: mean absolute error.
 	MAE float64
-	// Classes: share of rows whose class is among the TopK with the largest results; of equal ones
-	// the first count.
+	// Classes: share of rows whose class is among the TopK largest results, the first of equal ones.
 	TopKAccuracy float64
 }
 
@@ -384,7 +382,7 @@ func readMetrics(r *raw.Metrics) (c Metrics) {
 type ModelInfo struct {
 	// Kind of model.
 	Architecture Architecture
-	// Number of layers.
+	// Layers.
 	NumLayers int
 	// Type of the parameters.
 	DType DType
@@ -442,14 +440,14 @@ func (c *CommConfig) to(r *raw.CommConfig) {
 	r.NumProcesses = narrow(c.NumProcesses)
 }
 
-// OpenPartsConfig holds settings of requests for parts elsewhere; the fields after CacheBytes for
+// OpenPartsConfig holds settings of requests for parts elsewhere; Reading, Insecure and Port for
 // [OpenParts].
 type OpenPartsConfig struct {
 	// Concurrent requests to each part, 1 to 1024. Default 8.
 	MaxInFlight int
 	// Limit of a request. Default 10s.
 	Deadline time.Duration
-	// Cache of the hottest rows of other parts. Default: a tenth of all rows.
+	// Cache of the hottest rows of other parts. Default: for a tenth of all rows.
 	CacheBytes uint64
 	// Source of other parts; equal on all processes.
 	Reading PartsReading
@@ -468,7 +466,7 @@ func (c *OpenPartsConfig) to(r *raw.ServedConfig) {
 	r.Port = narrow(c.Port)
 }
 
-// MemoryInfo: Upper bound of the GPU memory of a training, in bytes, from fan-outs and degrees.
+// MemoryInfo: Upper bound of a training's bytes on a GPU, from fan-outs and degrees.
 type MemoryInfo struct {
 	// true: TotalBytes is at most GpuBytes.
 	Fits bool
@@ -502,11 +500,11 @@ type MemoryInfo struct {
 	PinnedBytes uint64
 	// Cached rows.
 	NumCached int64
-	// Placement, not AUTO.
+	// Not AUTO.
 	GraphPlacement GraphPlacement
-	// Placement, not AUTO.
+	// Not AUTO.
 	FeaturePlacement FeaturePlacement
-	// true: complete; false: without steps, because a custom sampler's mini-batches have no bound.
+	// true: complete; false: without steps: mini-batches of a custom sampler have no bound.
 	Bounded bool
 }
 
@@ -532,18 +530,18 @@ func (c *MemoryInfo) from(r *raw.MemoryInfo) {
 	c.Bounded = r.Bounded != 0
 }
 
-// Times: Times of a rank's steps, in seconds; the guide on GPUs tells how GPUs measure them. The
-// last member of its structs; later versions append to it.
+// Times: Times of a rank's steps, in seconds; the guide on GPUs tells how these are measured
+// there. The last field of its structs; later versions append to it.
 type Times struct {
 	// Everything but validation.
 	Total float64
 	// Waiting for mini-batches.
 	Wait float64
-	// Sampling, sum over loader threads.
+	// Sampling, on all loader threads.
 	Sample float64
-	// Gathering, sum over loader threads.
+	// Gathering, on all loader threads.
 	Gather float64
-	// Forward and backward passes.
+	// Passes.
 	Compute float64
 	// All-reduces, including waits.
 	Reduce float64
@@ -575,7 +573,7 @@ type ProgressInfo struct {
 	State TrainerState
 	// Epoch, from 0.
 	Epoch int64
-	// Number of epochs.
+	// Epochs.
 	NumEpochs int64
 	// Steps done in the epoch.
 	Step int64
@@ -583,9 +581,9 @@ type ProgressInfo struct {
 	NumSteps int64
 	// Seeds done, all ranks together.
 	SeedsDone int64
-	// Mean loss of the epoch so far.
+	// Mean of the epoch so far.
 	Loss float64
-	// Mean accuracy of the epoch so far, as trained.
+	// Mean of the epoch so far, as trained.
 	Accuracy float64
 	// Speed, all ranks together.
 	SeedsPerSecond float64
@@ -605,7 +603,7 @@ type ProgressInfo struct {
 	Device DeviceType
 	// Ranks of this process.
 	NumRanks int
-	// Times of the first, in the epoch so far.
+	// Times of this process's first rank, in the epoch so far.
 	Times Times
 }
 
@@ -647,8 +645,8 @@ type RankInfo struct {
 	NumRows int64
 	// Rows gathered from the GPU's own memory.
 	NumRowsThere int64
-	// Idle time of the GPU's training queue, or of the rank's thread: Total without passes,
-	// all-reduces and updates.
+	// Idle time of the GPU's training queue, or of the rank's thread: Total - Compute - Reduce -
+	// Optimizer.
 	IdleSeconds float64
 	// Times in the epoch so far.
 	Times Times
@@ -672,7 +670,7 @@ type EpochInfo struct {
 	Best bool
 	// Epoch, from 0.
 	Epoch int64
-	// Number of epochs.
+	// Epochs.
 	NumEpochs int64
 	// Steps.
 	NumSteps int64
@@ -682,7 +680,7 @@ type EpochInfo struct {
 	TrainAccuracy float64
 	// Rate of the last step.
 	LearningRate float64
-	// Validation, until the callback returns; NULL: none.
+	// Metrics, valid until the callback returns; NULL: none.
 	Validation *Metrics
 	// Time of the validation.
 	EvaluationSeconds float64
@@ -698,7 +696,7 @@ type EpochInfo struct {
 	Device DeviceType
 	// Ranks of this process.
 	NumRanks int
-	// Times of the first.
+	// Times of this process's first rank.
 	Times Times
 }
 
@@ -737,7 +735,7 @@ func (c *CheckpointConfig) to(r *raw.CheckpointConfig) {
 	r.EverySeconds = float64(c.EverySeconds)
 }
 
-// PredictorInfo holds facts about a predictor, and the times of its calls.
+// PredictorInfo holds facts about a predictor.
 type PredictorInfo struct {
 	// Type of logits, probabilities and embeddings.
 	DType DType
@@ -745,7 +743,7 @@ type PredictorInfo struct {
 	Task Task
 	// true: whole neighborhoods; false: drawn.
 	Exact bool
-	// Number of nodes, or graphs.
+	// Nodes, or graphs.
 	NumIDs int64
 	// Columns of logits and probabilities.
 	OutputDim int64
@@ -793,9 +791,9 @@ func (c *ServerConfig) to(r *raw.ServerConfig) {
 	r.DrainMs = milliseconds(c.Drain)
 }
 
-// ServerInfo: State of a server, and its counts since the start.
+// ServerInfo holds facts about a server; counts are since its start.
 type ServerInfo struct {
-	// Port; 0: not listening.
+	// 0: not listening.
 	Port int
 	// Parts of the data.
 	NumParts int

@@ -28,7 +28,7 @@ static double backward(gnnmg_model* model, const gnnmg_batch* batch) {
   double loss = 0;
   /*! [own loss] */
   gnnmg_tensor *logits, *labels, *by_logits;
-  GNNMG_CHECK(gnnmg_model_forward(model, batch, 1, &logits)); /* [seeds, classes] */
+  GNNMG_CHECK(gnnmg_model_forward(model, batch, &logits)); /* [seeds, classes] */
   GNNMG_CHECK(gnnmg_batch_export_labels(batch, &labels));
   int64_t seeds;
   const int64_t* classes = gnnmg_tensor_data_i64(labels, &seeds);

@@ -45,7 +45,7 @@ static void print_results(const gnnmg_context* context, const gnnmg_dataset* dat
   GNNMG_CHECK(gnnmg_loader_next(loader, &batch, -1));
   /*! [copy] */
   gnnmg_tensor *there, *here; /* [seeds, classes], f32 */
-  GNNMG_CHECK(gnnmg_model_forward(model, batch, 0, &there));
+  GNNMG_CHECK(gnnmg_model_infer(model, batch, &there));
   gnnmg_tensor_info facts = {.struct_size = sizeof facts};
   GNNMG_CHECK(gnnmg_tensor_get_info(there, &facts));
   float* rows = malloc((size_t)facts.num_elements * sizeof(float));

@@ -50,7 +50,7 @@ static void* train(void* argument) {
       double share; /* share of the step's loss */
       gnnmg_batch_info info = {.struct_size = sizeof info};
       GNNMG_CHECK(gnnmg_batch_get_info(batch, &info));
-      GNNMG_CHECK(gnnmg_model_forward(work->model, batch, 1, NULL));
+      GNNMG_CHECK(gnnmg_model_forward(work->model, batch, NULL));
       GNNMG_CHECK(gnnmg_model_backward(work->model, GNNMG_LOSS_AUTO, &share));
       gnnmg_batch_free(batch);
       epoch_loss += share;

@@ -21,7 +21,7 @@ end
 # Forward, loss, backward: the mini-batch's mean loss.
 function backward_smoothed!(model, batch)
     # [own loss]
-    logits = forward!(model, batch; training = true) # [seeds, classes]
+    logits = forward!(model, batch) # [seeds, classes]
     classes = labels(batch)
     gradient = zeros(Float32, size(logits))
     loss = 0.0

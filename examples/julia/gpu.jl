@@ -32,5 +32,5 @@ close(trainer) # works on the model's device
 on = isempty(devices(context)) ? :cpu : :cuda
 set_device!(model, on)
 batch = next!(Loader(data, sampler; device = on, shuffle = false))
-scores = host(context, forward!(model, batch))
+scores = host(context, infer(model, batch))
 println("scores ", join([@sprintf("%.2f", score) for score in scores[1, :]], " "))

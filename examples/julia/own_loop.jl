@@ -17,7 +17,7 @@ function train(data, sampler, model, comm)
         loss, steps = 0.0, 0
         # [loop]
         for batch in loader
-            forward!(model, batch; training = true, logits = false)
+            forward!(model, batch; logits = false)
             loss += backward!(model) # this rank's share of the step's
             last_of_step = info(batch).last_of_step
             close(batch)

@@ -103,11 +103,12 @@ end
 function choose_split(data, o, run)
     offset = haskey(o.run, :vary_split) ? run : 0
     seed = o.run[:seed] + offset
+    o.run[:drawn] = haskey(o.run, :fractions) || (info(data).num_splits == 0 && !haskey(o.run, :split))
     if haskey(o.run, :fractions)
         train, validation = o.run[:fractions]
         add_random_split!(data, "random"; train_fraction = train, validation_fraction = validation,
                           seed = seed)
-    elseif info(data).num_splits == 0 && !haskey(o.run, :split)
+    elseif o.run[:drawn]
         add_random_split!(data, "random"; seed = seed)
     else
         split = get(o.run, :split, (name = nothing, index = 0))
@@ -196,7 +197,7 @@ function print_head(context, data, model, o, processes)
     println("data    $(o.dataset): $(facts.num_nodes) nodes, $(facts.num_edges) edges, ",
             "$(facts.feature_dim) features, $(facts.num_classes) classes")
     sizes = ("$(length(split_ids(data, part))) $part" for part in (:train, :validation, :test))
-    println("split   ", join(sizes, ", "))
+    println("split   ", join(sizes, ", "), o.run[:drawn] ? ", drawn at random" : "")
     kind = settings[:architecture] == :sage ? "GraphSAGE $(replace(string(settings[:aggregation]), "default" => "mean"))" : settings[:architecture]
     println("model   $kind, $(m.num_layers) layers, hidden width $(m.hidden_dim), ",
             "$(m.num_parameters) parameters")

@@ -25,7 +25,7 @@ fn smoothed(row: ArrayView1<f32>, class: i64) -> (f64, [f64; CLASSES]) {
 /// Forward, loss, backward; returns the mini-batch's mean loss.
 fn backward(model: &mut Model, batch: &Batch) -> Result<f64> {
     // [own loss]
-    let (logits, labels) = (model.forward_training(batch)?, batch.labels()?);
+    let (logits, labels) = (model.forward(batch)?, batch.labels()?);
     let rows: ArrayView2<f32> = logits.view()?;
     let classes = labels.as_slice::<i64>()?;
     let (mut loss, seeds) = (0.0, classes.len() as f64);

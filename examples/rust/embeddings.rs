@@ -38,7 +38,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     // [trainer]
     // [model]
     // Any model works, trained here or loaded.
-    let mut model = trainer.into_model()?;
+    let model = trainer.into_model()?;
     let rows = model.embed(&data)?;
     // A file never needs all rows in memory.
     model.embed_to_file(&data, "rows.npy")?;

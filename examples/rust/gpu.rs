@@ -17,7 +17,7 @@ fn print_results(
     let mut loader = Loader::new(data, sampler, &plan)?;
     model.set_device(device, 0)?;
     let batch = loader.next_batch()?.expect("there are nodes to train on");
-    let there = model.forward(&batch)?;
+    let there = model.infer(&batch)?;
     let here = there.to_host::<f32>(context)?;
     let row: Vec<String> = here.as_slice::<f32>()?[..there.shape()[1]]
         .iter()

@@ -48,8 +48,8 @@ fn main() -> Result<()> {
     )?;
     // [data set]
 
-    let all_neighbours = SamplerConfig::new().fanouts(&[-1, -1]);
-    let sampler = Sampler::new(&graph, &all_neighbours)?;
+    let all_neighbors = SamplerConfig::new().fanouts(&[-1, -1]);
+    let sampler = Sampler::new(&graph, &all_neighbors)?;
     let model = Model::new(&context, &data, &ModelConfig::new().hidden_dim(16))?;
     let training = TrainerConfig::new().num_epochs(60);
     let mut trainer = Trainer::new(model, &data, &sampler, &training)?;

@@ -60,7 +60,7 @@ fn main() -> Result<()> {
     let training = TrainerConfig::new().num_epochs(8).batch_size(256);
     let mut trainer = Trainer::new(model, &data, &sampler, &training)?;
     trainer.run(|_| ())?;
-    let mut model = trainer.into_model()?;
+    let model = trainer.into_model()?;
     model.save("stack.pth")?;
     let keys: Vec<&str> = model
         .tensor_keys()?

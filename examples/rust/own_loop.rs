@@ -28,7 +28,7 @@ fn train(data: &Dataset, sampler: &Sampler, mut model: Model, mut comm: Comm) ->
         // [loop]
         for batch in loader.epoch() {
             let batch = batch?;
-            model.forward_training(&batch)?;
+            model.forward(&batch)?;
             loss += model.backward(Loss::Auto)?; // this rank's share of the step's
             if batch.info()?.last_of_step {
                 // Every rank gets here once per step.
@@ -63,7 +63,7 @@ fn main() -> Result<()> {
     let first = Model::new(&context, &data, &ModelConfig::new())?;
 
     let comms = Comm::group(&context, RANKS as usize, &CommConfig::new())?;
-    let mut models = std::thread::scope(|scope| {
+    let models = std::thread::scope(|scope| {
         let (data, sampler) = (&data, &sampler);
         let mut threads = Vec::new();
         for (rank, comm) in comms.into_iter().enumerate() {

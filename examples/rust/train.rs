@@ -223,10 +223,11 @@ fn transform(data: Dataset, o: &Options) -> Result<Dataset> {
     Ok(result)
 }
 
-/// Chooses the split of a run: the requested one, a random one, or the first.
-fn choose_split(data: &mut Dataset, o: &Options, run: u64) -> Result<()> {
+/// Chooses the split of a run: the requested one, a random one, or the first. True for a random one.
+fn choose_split(data: &mut Dataset, o: &Options, run: u64) -> Result<bool> {
     let run = if o.vary_split { run } else { 0 };
-    if o.random_split.is_some() || (data.info()?.num_splits == 0 && o.split.is_none()) {
+    let drawn = o.random_split.is_some() || (data.info()?.num_splits == 0 && o.split.is_none());
+    if drawn {
         let mut random = SplitConfig::new().seed(o.seed + run);
         if let Some((train, validation)) = o.random_split {
             random = random.train_fraction(train).validation_fraction(validation);
@@ -243,7 +244,7 @@ fn choose_split(data: &mut Dataset, o: &Options, run: u64) -> Result<()> {
     if o.balance_classes {
         data.balance_classes()?;
     }
-    Ok(())
+    Ok(drawn)
 }
 
 /// The input of a model of data without features.
@@ -400,6 +401,7 @@ fn print_head(
     data: &Dataset,
     model: &Model,
     o: &Options,
+    drawn: bool,
     processes: usize,
 ) -> Result<()> {
     let (info, layers) = (data.info()?, model.info()?);
@@ -417,8 +419,9 @@ fn print_head(
         o.dataset
     );
     println!(
-        "split   {train} train, {validation} validation, {} test",
-        size(Part::Test)?
+        "split   {train} train, {validation} validation, {} test{}",
+        size(Part::Test)?,
+        if drawn { ", drawn at random" } else { "" }
     );
     let name = match layers.architecture {
         Architecture::Sage => {
@@ -591,7 +594,7 @@ fn run(o: &Options) -> Result<()> {
         if interrupted() {
             break;
         }
-        choose_split(&mut data, o, run)?;
+        let drawn = choose_split(&mut data, o, run)?;
         part = match data.split(Part::Test)?.is_empty() {
             true => Part::Validation,
             false => Part::Test,
@@ -599,7 +602,7 @@ fn run(o: &Options) -> Result<()> {
         let mut trainer = make_trainer(&context, &data, comm.as_ref(), o, o.seed + run)?;
         let mut progress = Progress::new(display, metric, &mut curve);
         if run == 0 && speaks {
-            print_head(&context, &data, trainer.model(), o, processes)?;
+            print_head(&context, &data, trainer.model(), o, drawn, processes)?;
         }
         if o.plan {
             if speaks {

@@ -45,4 +45,6 @@ void check_cancelled() {
   if (innermost_scope) innermost_scope->token_.check(innermost_scope->what_);
 }
 
+CancelToken current_cancel() { return innermost_scope ? innermost_scope->token_ : CancelToken(); }
+
 }  // namespace gnnmg::base

@@ -62,6 +62,7 @@ class CancelScope {
 
  private:
   friend void check_cancelled();
+  friend CancelToken current_cancel();
   const CancelToken token_;
   const std::string_view what_;
   const CancelScope* const outer_;
@@ -70,6 +71,9 @@ class CancelScope {
 // Throws Error(kCancelled) if the token of the thread's scope is switched. Does nothing without a
 // scope.
 void check_cancelled();
+
+// Returns the token of the thread's scope; without a scope, a new one.
+CancelToken current_cancel();
 
 // Calls check_cancelled() once per million units of work, for loops with short steps.
 class CancelPoll {

@@ -213,7 +213,7 @@ std::shared_ptr<MappedFile> MappedFile::open(const std::string& path) {
   return mapped;
 }
 
-const MappedFile* MappedFile::behind(const std::shared_ptr<void>& owner) noexcept {
+const MappedFile* MappedFile::of(const std::shared_ptr<void>& owner) noexcept {
   const Deleter* deleter = std::get_deleter<Deleter>(owner);
   return deleter ? deleter->file : nullptr;
 }
@@ -386,7 +386,11 @@ std::vector<std::string> list_directory(const std::string& path) {
 
 std::vector<std::string> list_visible(const std::string& path) {
   std::vector<std::string> names = list_directory(path);
-  std::erase_if(names, [](const std::string& name) { return name.starts_with('.'); });
+  constexpr std::string_view kLeft[] = {"Thumbs.db", "ehthumbs.db", "desktop.ini", "Desktop.ini",
+                                        "__MACOSX"};
+  std::erase_if(names, [&](const std::string& name) {
+    return name.starts_with('.') || std::ranges::find(kLeft, name) != std::end(kLeft);
+  });
   return names;
 }
 

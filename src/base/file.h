@@ -79,7 +79,7 @@ class MappedFile {
   static std::shared_ptr<MappedFile> open(const std::string& path);
   // Returns the mapped file that `owner` keeps alive, as in a tensor that is a view of a file;
   // otherwise null.
-  static const MappedFile* behind(const std::shared_ptr<void>& owner) noexcept;
+  static const MappedFile* of(const std::shared_ptr<void>& owner) noexcept;
   ~MappedFile();
   std::span<const uint8_t> bytes() const { return {data_, static_cast<size_t>(file_.size())}; }
   const std::string& path() const { return file_.path(); }
@@ -92,7 +92,7 @@ class MappedFile {
                                     const std::function<std::shared_ptr<void>()>& make) const;
 
  private:
-  // behind() recognizes mapped files by this type.
+  // The type by which of() recognizes mapped files.
   struct Deleter {
     MappedFile* file;
     void operator()(MappedFile* mapped) const { delete mapped; }
@@ -153,8 +153,8 @@ void make_directories(const std::string& folder, const std::vector<std::string>&
 void sync_folder(const std::string& path);
 // Returns the names in a folder, sorted, without "." and "..".
 std::vector<std::string> list_directory(const std::string& path);
-// Returns the names in a folder, sorted, without those that begin with a dot; macOS adds a "._NAME"
-// to each NAME.
+// Returns the names in a folder, sorted, without those that begin with a dot, as macOS adds a
+// "._NAME" to each NAME, and without the files that Windows and archives of macOS leave.
 std::vector<std::string> list_visible(const std::string& path);
 std::string join_path(const std::string& folder, std::string_view name);
 // Checks that `name` stays inside its folder: not absolute, no "..", no NUL. Otherwise

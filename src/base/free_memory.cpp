@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 namespace gnnmg::base {
@@ -54,7 +55,7 @@ FreeMemory free_memory(const std::string& root) {
   FreeMemory memory{number_of(info, "MemTotal:") * 1024, number_of(info, "MemAvailable:") * 1024};
   std::string group = group_of(root + "proc/self/cgroup");
   while (true) {
-    limit_by(root + "sys/fs/cgroup" + group, memory);
+    limit_by(text(root, "sys/fs/cgroup", group), memory);
     const size_t slash = group.rfind('/');
     if (slash == group.npos || group.empty()) return memory;
     group.resize(slash);

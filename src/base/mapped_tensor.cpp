@@ -5,7 +5,7 @@
 namespace gnnmg::base {
 
 Tensor in_memory(const Tensor& tensor) {
-  const MappedFile* file = MappedFile::behind(tensor.owner());
+  const MappedFile* file = MappedFile::of(tensor.owner());
   if (file == nullptr) return tensor;
   const int64_t size = tensor.view().num_bytes();
   const int64_t begin =

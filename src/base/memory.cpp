@@ -17,7 +17,7 @@ constexpr size_t kHugePage = size_t{2} << 20;
 // The budget of the innermost scope. A plain pointer, because a thread-local object with a
 // destructor allocates memory for each thread, and the C library ends the program if that fails.
 thread_local const std::shared_ptr<MemoryBudget>* thread_budget = nullptr;
-const std::shared_ptr<MemoryBudget> no_budget;
+const std::shared_ptr<MemoryBudget> kNoBudget;
 
 // Frees a buffer and returns its size to its budget, if any.
 struct Release {
@@ -41,7 +41,7 @@ void MemoryBudget::take(int64_t bytes, std::string_view what) {
 }
 
 const std::shared_ptr<MemoryBudget>& current_budget() noexcept {
-  return thread_budget ? *thread_budget : no_budget;
+  return thread_budget ? *thread_budget : kNoBudget;
 }
 
 BudgetScope::BudgetScope(std::shared_ptr<MemoryBudget> budget) noexcept
@@ -76,10 +76,11 @@ namespace {
 void advise(void* memory, int64_t bytes, int advice) noexcept {
   constexpr uintptr_t kFewest = 4;
   static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto first = (reinterpret_cast<uintptr_t>(memory) + page - 1) / page * page;
-  const auto last = (reinterpret_cast<uintptr_t>(memory) + bytes) / page * page;
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  const auto first = (begin + page - 1) / page * page;
+  const auto last = (begin + bytes) / page * page;
   if (last >= first + kFewest * page)
-    static_cast<void>(madvise(reinterpret_cast<void*>(first), last - first, advice));
+    static_cast<void>(madvise(static_cast<char*>(memory) + (first - begin), last - first, advice));
 }
 
 }  // namespace

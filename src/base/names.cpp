@@ -34,6 +34,11 @@ size_t common_start(std::string_view a, std::string_view b) {
   return static_cast<size_t>(std::ranges::mismatch(a, b, same).in1 - a.begin());
 }
 
+// True for "hidden_dim" and "hidden", or "num_heads" and "heads".
+bool has_words_of(std::string_view name, std::string_view part) {
+  return text('_', name, '_').find(text('_', part, '_')) != std::string::npos;
+}
+
 }  // namespace
 
 bool matches(std::string_view name, std::string_view pattern) {
@@ -68,6 +73,10 @@ std::string meant_names(std::string_view unknown, std::span<const std::string_vi
     nearest = distance;
     start = common;
   }
+  if (!meant.empty() || unknown.size() < 3) return meant;
+  for (const std::string_view name : known)
+    if (has_words_of(name, unknown) || has_words_of(unknown, name))
+      meant = meant.empty() ? text("'", name, "'") : text(meant, " or '", name, "'");
   return meant;
 }
 

@@ -9,7 +9,7 @@
 namespace gnnmg::base {
 namespace {
 
-constexpr mode_t kOwner = 0600;
+constexpr mode_t kMode = 0600;
 
 std::string draw_path(const std::string& folder) {
   uint64_t random = 0;
@@ -27,7 +27,7 @@ std::string scratch_folder() {
 ScratchFile::ScratchFile(const std::string& folder) {
   const std::string path = draw_path(folder);
   do {
-    fd_ = files().open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kOwner);
+    fd_ = files().open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
   } while (fd_ < 0 && errno == EINTR);
   if (fd_ < 0) fail_io(errno, path, "create a temporary file");
   try {

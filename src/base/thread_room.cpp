@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <new>
 #include <thread>
 #include <vector>
@@ -75,7 +76,8 @@ Error refused_resource(const std::system_error& error) {
 
 std::mutex& thread_starts() noexcept {
   // Never destroyed: threads may be started while the process exits.
-  static std::mutex& instance = *new std::mutex;
+  alignas(std::mutex) static std::byte place[sizeof(std::mutex)];
+  static std::mutex& instance = *new (place) std::mutex;
   return instance;
 }
 

@@ -131,9 +131,9 @@ void check_may_wait() {
          "and no function that waits can be called here any more; wait on another thread, and have "
          "callbacks return non-zero in place of jumping (see Callbacks in gnnmg.h)");
   if (base::HostQueue::inside_callback())
-    fail(Status::kBusy,
-         "a function that waits was called inside a callback, or after one that was left by "
-         "longjmp()");
+    fail(Status::kBusy, current_call(),
+         "() waits, and was called inside a callback, or after one that was left by longjmp(); "
+         "call it after the callback has returned");
 }
 
 void let_go(std::shared_ptr<Object> object) {

@@ -293,7 +293,10 @@ gnnmg_status gnnmg_batch_export_graph_ptr(const gnnmg_batch* batch, gnnmg_tensor
     const auto handle = read<Batch>(batch, "batch");
     const auto& b = handle->get();
     const auto& starts = b->sample.graph_ptr;
-    if (starts.size() == 0) fail(Status::kNotFound, "the seeds of the mini-batch are nodes");
+    if (starts.size() == 0)
+      fail(Status::kNotFound,
+           "the seeds of the mini-batch are nodes; a sampler of gnnmg_sampler_create_graphs() has "
+           "graphs as seeds");
     if (handle->place())
       *graph_ptr = export_beside(*handle, host_list(starts.span())).release();
     else

@@ -15,6 +15,7 @@
 #include "capi/torch_check.h"
 #include "device/exit.h"
 #include "io/bytes.h"
+#include "train/ranks/exit.h"
 
 namespace gnnmg::capi {
 
@@ -100,11 +101,10 @@ void Context::cancel() noexcept {
 
 std::shared_ptr<Job> start_job(std::shared_ptr<Context> context, Job::Work work) {
   auto job = std::make_shared<Job>(context->queue);
-  // One on a GPU is called off when the program ends, and at rest when nothing of it is left.
-  std::shared_ptr<device::ExitGuard> exit_guard;
-  if (uses_devices())
-    exit_guard = std::make_shared<device::ExitGuard>([c = context.get()] { c->cancel(); },
-                                                     [] { return false; }, /*on_devices=*/true);
+  // A job that waits for the callback that exits the program waits forever, which does no harm.
+  auto exit_guard = std::make_shared<device::ExitGuard>(
+      [c = context.get()] { c->cancel(); },
+      [c = context.get()] { return base::HostQueue::inside_callback() && c->queue->has_calls(); });
   run_job([context = std::move(context), job, work = std::move(work),
            exit_guard = std::move(exit_guard)]() mutable {
     {
@@ -119,6 +119,7 @@ std::shared_ptr<Job> start_job(std::shared_ptr<Context> context, Job::Work work)
 }
 
 std::shared_ptr<Job> start_torch_job(const std::shared_ptr<Context>& context, Job::Work work) {
+  train::watch_exit();
   return start_job(context, [c = context.get(), work = std::move(work)] {
     const TorchScope scope(*c, nn::Loops::kMany);
     return work();

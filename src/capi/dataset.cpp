@@ -107,7 +107,7 @@ std::string tensor_name(const graph::Graph& graph, const char* text, const char*
 // The rules for files hold for arrays too. A mapped file was checked when it was opened.
 void check_finite(const graph::Column& column, const std::string& what, base::ThreadPool& pool) {
   const auto* dense = std::get_if<base::Tensor>(&column);
-  if (dense != nullptr && base::MappedFile::behind(dense->owner()) != nullptr) return;
+  if (dense != nullptr && base::MappedFile::of(dense->owner()) != nullptr) return;
   data::check_finite(column, what, pool);
 }
 

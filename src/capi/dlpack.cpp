@@ -21,7 +21,7 @@ struct TypeRow {
   uint8_t code;
   uint8_t bits;
 };
-constexpr TypeRow kTypes[] = {
+constexpr TypeRow kTypeRows[] = {
     {DType::kF32, kDlpackFloat, 32}, {DType::kF64, kDlpackFloat, 64},
     {DType::kF16, kDlpackFloat, 16}, {DType::kBF16, kDlpackBfloat, 16},
     {DType::kI64, kDlpackInt, 64},   {DType::kI32, kDlpackInt, 32},
@@ -60,10 +60,10 @@ std::shared_ptr<SharedTensor> read_dlpack(const DLManagedTensorVersioned* dlpack
          base::kMaxDims);
   if (t.ndim > 0 && t.shape == nullptr)
     fail(Status::kInvalidArgument, "argument 'dlpack' has no shape");
-  const auto* type = std::ranges::find_if(kTypes, [&](const TypeRow& row) {
+  const auto* type = std::ranges::find_if(kTypeRows, [&](const TypeRow& row) {
     return row.code == t.dtype.code && row.bits == t.dtype.bits && t.dtype.lanes == 1;
   });
-  if (type == std::end(kTypes))
+  if (type == std::end(kTypeRows))
     fail(Status::kUnsupported, "argument 'dlpack' has elements of DLPack's type code ",
          static_cast<int>(t.dtype.code), " with ", static_cast<int>(t.dtype.bits), " bits and ",
          t.dtype.lanes, " lanes, expected f32, f64, f16, bf16, i64, i32, u8 or bool");
@@ -142,7 +142,7 @@ gnnmg_status gnnmg_tensor_to_dlpack(const gnnmg_tensor* tensor, DLManagedTensorV
       lent->strides[d] = stride;
       stride *= std::max<int64_t>(view.shape[d], 1);
     }
-    const TypeRow& type = kTypes[static_cast<size_t>(view.dtype)];
+    const TypeRow& type = kTypeRows[static_cast<size_t>(view.dtype)];
     const bool on_host = device == PlacedView::kOnHost;
     DLTensor facts{};
     facts.data = view.data;

@@ -125,15 +125,15 @@ struct Generator {
   }
 };
 
-template <const auto& rows, auto generate>
+template <const auto& kRows, auto kGenerate>
 constexpr Generator generator(const char* name, bool has_labels) {
   return {name, has_labels,
           [](const char* from, const char* settings, SplitSettings* split, base::ThreadPool& pool) {
-            return generate(read_generator(from, settings, rows, split), pool);
+            return kGenerate(read_generator(from, settings, kRows, split), pool);
           },
           [] {
-            const decltype(read_generator(nullptr, nullptr, rows, nullptr)) defaults;
-            return list_settings<std::remove_const_t<decltype(defaults)>>(rows, defaults);
+            const decltype(read_generator(nullptr, nullptr, kRows, nullptr)) defaults;
+            return list_settings<std::remove_const_t<decltype(defaults)>>(kRows, defaults);
           }};
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <list>
 #include <mutex>
@@ -45,7 +46,8 @@ struct Left {
   std::atomic<bool> any{false};
 };
 Left& left() noexcept {
-  static Left& instance = *new Left;
+  alignas(Left) static std::byte place[sizeof(Left)];
+  static Left& instance = *new (place) Left;
   return instance;
 }
 
@@ -101,7 +103,7 @@ void finish_queue(base::HostQueue* queue) {
     base::HostQueue::Entry drain(*queue);
   } catch (const base::ThreadEnd&) {
     Works again;
-    again.push_back([queue] { finish_queue(queue); });
+    again.emplace_back([queue] { finish_queue(queue); });
     leave(again);
     throw;
   }
@@ -112,7 +114,7 @@ void drop_queue(base::HostQueue* queue) noexcept {
   try {
     if (call_depth > 0) return collect([queue] { finish_queue(queue); });
     Works works;
-    works.push_back([queue] { finish_queue(queue); });
+    works.emplace_back([queue] { finish_queue(queue); });
     leave(works);
   } catch (const std::bad_alloc&) {
     delete queue;  // there is no memory to keep it for later
@@ -280,8 +282,6 @@ void use_devices() {
   if (!present->devices_) present->devices_.emplace();
   present->devices_->require();
 }
-
-bool uses_devices() noexcept { return present != nullptr && present->devices_.has_value(); }
 
 void run_on_host(base::HostQueue* queue, std::function<void()> work) noexcept {
   try {

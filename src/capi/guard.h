@@ -46,7 +46,6 @@ class CallScope {
   friend void visit_log(const std::shared_ptr<base::Log>& log) noexcept;
   friend bool left_a_callback() noexcept;
   friend void use_devices();
-  friend bool uses_devices() noexcept;
   CallScope* const outer_;  // the call around a callback that makes this one
   const bool left_a_callback_;
   std::shared_ptr<base::HostQueue> visited_;  // queue of the context of this call
@@ -82,8 +81,6 @@ bool left_a_callback() noexcept;
 
 // The present call uses GPUs from here on, to its end: Error(kCancelled) once the program ends.
 void use_devices();
-// Returns whether the present call does.
-bool uses_devices() noexcept;
 
 // Charges allocations of the present call from here on to this context's budget, unless they are
 // charged to one already.

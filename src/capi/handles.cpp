@@ -1,5 +1,6 @@
 #include "capi/handles.h"
 
+#include <cstddef>
 #include <mutex>
 #include <new>
 #include <shared_mutex>
@@ -31,7 +32,8 @@ struct Table {
 
 // Never destroyed: threads of the library may look handles up while the process ends.
 Table& table() noexcept {
-  static Table& instance = *new Table;
+  alignas(Table) static std::byte place[sizeof(Table)];
+  static Table& instance = *new (place) Table;
   return instance;
 }
 

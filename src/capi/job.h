@@ -72,7 +72,7 @@ struct Outcome {
 };
 
 // Waits for the job of `key`, which `start` makes when there is none; `end` is called when the job
-// has ended, before its failure is thrown. `held`: users of the object that the job holds.
+// has ended, before its failure is thrown. `held`: users of the object that the job holds or reads.
 Outcome wait_for_job(Pendings& pendings, const std::string& key, base::HostQueue& queue,
                      int64_t timeout_ms, const std::function<std::shared_ptr<Job>()>& start,
                      const std::function<void()>& end, Occupancy* held = nullptr);
@@ -92,6 +92,22 @@ Outcome run_held(const std::shared_ptr<T>& object, const char* name, const std::
         return job;
       },
       [&] { object->occupancy.end_hold(); }, &object->occupancy);
+}
+
+// The same for a (b) call: the object is read all that time, together with other readers.
+template <typename T>
+Outcome run_read(const std::shared_ptr<T>& object, const char* name, const std::string& key,
+                 int64_t timeout_ms, const std::function<std::shared_ptr<Job>()>& start) {
+  return wait_for_job(
+      object->pendings, key, *object->queue, timeout_ms,
+      [&] {
+        if (!object->occupancy.try_read()) fail_busy(*object, name);
+        Read<T> shared(object);
+        std::shared_ptr<Job> job = start();
+        shared.keep();
+        return job;
+      },
+      [&] { object->occupancy.end_job_read(); }, &object->occupancy);
 }
 
 // A thread that runs its work items one after the other, until it is told to end. For objects

@@ -9,6 +9,7 @@
 #include "capi/device_placement.h"
 #include "capi/sampler.h"
 #include "dist/part_dataset.h"
+#include "loader/keep_rows.h"
 
 namespace gnnmg::capi {
 
@@ -180,8 +181,10 @@ gnnmg_status gnnmg_loader_create(const gnnmg_dataset* dataset, const gnnmg_sampl
   return guard(outs(Out{loader, "loader"}), [&] {
     const auto d = read<Dataset>(dataset, "dataset");
     const auto s = read<Sampler>(sampler, "sampler");
-    const LoaderSettings in = read_loader(config, settings);
+    LoaderSettings in = read_loader(config, settings);
     check_fit(*s, *d);
+    if (in.part == gnnmg::data::SplitPart::kTrain)
+      in.loader.prepare = gnnmg::loader::keep_rows(d->data(), in.loader.plan, s->context->log);
     *loader = new_loader(*s, &*d, d->split().part(in.part), in);
   });
 }
@@ -240,7 +243,8 @@ gnnmg_status gnnmg_loader_next(gnnmg_loader* loader, gnnmg_batch** batch, int64_
     Resumed<Loader> l(loader, "loader", "next");
     const gnnmg::base::HostQueue::Entry entry(*l->queue);
     if (!l->under_way) {
-      if (l->cancelled) fail(Status::kCancelled, "the loader was canceled");
+      if (l->cancelled)
+        fail(Status::kCancelled, "the loader was canceled; gnnmg_loader_start() starts it again");
       l->get().start_epoch(static_cast<uint64_t>(l->epoch));
       l->under_way = true;
     }

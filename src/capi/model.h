@@ -13,10 +13,10 @@
 #include "capi/object.h"
 #include "data/dataset.h"
 #include "loader/loader.h"
-#include "nn/file_settings.h"
 #include "nn/layer_config.h"
 #include "nn/model.h"
 #include "nn/sparse_view.h"
+#include "nn/state/file_settings.h"
 
 namespace gnnmg::capi {
 

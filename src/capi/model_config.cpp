@@ -82,7 +82,7 @@ using Rows = std::vector<SettingRow<nn::ModelConfig>>;
 
 // `Fields`: the struct that has some of them.
 template <typename Fields>
-Rows make_rows() {
+Rows make_rows() {  // NOLINT(readability-function-size): a statement for each setting
   using namespace nn::setting_list;
   Rows list;
 #define GNNMG_ROW(name, member, in_file, range, pyg, dgl, help)      \
@@ -111,6 +111,7 @@ constexpr SettingRow<nn::NormOptions> kNormRows[] = {
                   "end. default: on for batch and layer norms, off for instance norm."),
 };
 
+// NOLINTBEGIN(readability-function-size): statements for each setting
 template <typename Fields>
 void take_fields(const Fields& in, nn::ModelConfig& config, FieldNames& given) {
 #define GNNMG_TAKE(name, member, ...) \
@@ -126,6 +127,7 @@ void give_fields(const nn::ModelConfig& config, Fields& out) {
   GNNMG_MODEL_SETTINGS(GNNMG_GIVE)
 #undef GNNMG_GIVE
 }
+// NOLINTEND(readability-function-size)
 
 // Above the widest no weight matrix could be made; it keeps products of widths from overflowing.
 void check_widths(const nn::ModelConfig& config, const FieldNames& given) {

@@ -9,12 +9,12 @@
 #include "capi/settings.h"
 #include "dist/host.h"
 #include "io/state_file.h"
-#include "nn/convert_notes.h"
-#include "nn/factored_weights.h"
-#include "nn/file_names.h"
-#include "nn/layer_names.h"
-#include "nn/module_names.h"
 #include "nn/settings.h"
+#include "nn/state/convert_notes.h"
+#include "nn/state/factored_weights.h"
+#include "nn/state/file_names.h"
+#include "nn/state/layer_names.h"
+#include "nn/state/module_names.h"
 
 namespace gnnmg::capi {
 
@@ -242,14 +242,14 @@ using namespace gnnmg::capi;
 
 extern "C" {
 
-gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path, const char* settings,
+gnnmg_status gnnmg_model_save(const gnnmg_model* model, const char* path, const char* settings,
                               int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
     check_timeout(timeout_ms);
     const auto m = find<Model>(model, "model");
     const std::string file(read_name(path, "path"));
     const FileForm form = file_form(settings, file, FileUse::kSave);
-    const Outcome outcome = run_held(m, "model", call_key("save", file, form), timeout_ms, [&] {
+    const Outcome outcome = run_read(m, "model", call_key("save", file, form), timeout_ms, [&] {
       return start_torch_job(
           m->context,
           [context = m->context.get(), made = m->get(), place = m->place(), file, form,

@@ -6,7 +6,7 @@
 
 #include "capi/arguments.h"
 #include "nn/choices.h"
-#include "nn/file_settings.h"
+#include "nn/state/file_settings.h"
 
 namespace gnnmg::nn {
 class Model;

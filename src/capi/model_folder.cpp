@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "io/bytes.h"
 #include "io/checked_file.h"
-#include "nn/factored_weights.h"
 #include "nn/settings.h"
+#include "nn/state/factored_weights.h"
 
 namespace gnnmg::capi {
 namespace {
@@ -71,8 +71,8 @@ void write_folder(const std::string& folder, bool pth, const io::StateFile& stat
 
 // The file of weights of a folder without a config.json of ours.
 std::string weights_without_config(const std::string& folder) {
-  const std::string safetensors = base::join_path(folder, kHubSafetensors);
-  const std::string pth = base::join_path(folder, kHubPth);
+  std::string safetensors = base::join_path(folder, kHubSafetensors);
+  std::string pth = base::join_path(folder, kHubPth);
   const bool has_safetensors = base::is_present(safetensors), has_pth = base::is_present(pth);
   if (has_safetensors && has_pth)
     fail(Status::kFormat, folder, ": has ", kHubSafetensors, " and ", kHubPth, " and no ",

@@ -9,7 +9,7 @@
 
 #include "capi/model_file.h"
 #include "io/state_file.h"
-#include "nn/file_settings.h"
+#include "nn/state/file_settings.h"
 
 namespace gnnmg::capi {
 

@@ -128,6 +128,26 @@ at::Tensor forward(nn::Model& model, const Batch& handle, bool training, nn::Spa
   return logits;
 }
 
+struct PassResult {
+  at::Tensor result;
+  Export logits;  // a copy, if it is wanted
+};
+
+PassResult run_pass(const Model& model, const Batch& batch, bool training, nn::SparseView& sparse,
+                    bool wanted) {
+  check_same_context(model, batch);
+  const auto place = model.place();
+  check_batch(*model, place.get(), batch, training);
+  TorchScope scope(*model.context, nn::Loops::kMany);
+  PassResult rows;
+  rows.result = work_at(place, [&] {
+    at::Tensor result = forward(*model, batch, training, sparse);
+    if (wanted) rows.logits = export_torch(result.detach().clone(), false);
+    return result;
+  });
+  return rows;
+}
+
 // Once a model: every epoch may have such a mini-batch.
 void tell_of_lone_row(Model& model) {
   if (!model.get()->take_lone_row() || std::exchange(model.told_of_lone_row, true)) return;
@@ -151,10 +171,9 @@ void backward(nn::Model& model, const Model::Pass& pass, const at::Tensor& resul
 
 Model::Pass take_pass(Model& model) {
   if (!model.pass)
-    fail(
-        Status::kNotFound,
-        "there was no gnnmg_model_forward() with `training` since the last backward pass or change "
-        "of the model's parameters");
+    fail(Status::kNotFound,
+         "there was no gnnmg_model_forward() since the last backward pass or change of the model's "
+         "parameters");
   Model::Pass pass = std::move(*model.pass);
   model.pass.reset();
   return pass;
@@ -182,28 +201,27 @@ using namespace gnnmg::capi;
 
 extern "C" {
 
-gnnmg_status gnnmg_model_forward(gnnmg_model* model, const gnnmg_batch* batch, int32_t training,
+gnnmg_status gnnmg_model_infer(const gnnmg_model* model, const gnnmg_batch* batch,
+                               gnnmg_tensor** logits) {
+  return guard(outs(Out{logits, "logits"}), [&] {
+    const auto m = read<Model>(model, "model");
+    const auto b = read<Batch>(batch, "batch");
+    gnnmg::nn::SparseView sparse;
+    *logits = run_pass(*m, *b, /*training=*/false, sparse, /*wanted=*/true).logits.release();
+  });
+}
+
+gnnmg_status gnnmg_model_forward(gnnmg_model* model, const gnnmg_batch* batch,
                                  gnnmg_tensor** logits) {
   if (logits != nullptr) *logits = nullptr;
   return guard([&] {
     const auto m = hold<Model>(model, "model");
     const auto b = read<Batch>(batch, "batch");
-    check_same_context(*m, *b);
-    check_flag(training, "training");
-    const auto place = m->place();
-    check_batch(*m->get(), place.get(), *b, training);
-    TorchScope scope(*m->context, gnnmg::nn::Loops::kMany);
     auto sparse = std::make_unique<gnnmg::nn::SparseView>();
-    Export out;
-    const at::Tensor result = work_at(place, [&] {
-      at::Tensor rows = forward(*m->get(), *b, training, *sparse);
-      if (logits != nullptr) out = export_torch(rows.detach().clone(), false);
-      return rows;
-    });
+    PassResult rows = run_pass(*m, *b, /*training=*/true, *sparse, logits != nullptr);
     tell_of_lone_row(*m);
-    m->pass.reset();
-    if (training) m->pass = Model::Pass{result, b->get(), b->dataset(), std::move(sparse)};
-    if (logits != nullptr) *logits = out.release();
+    m->pass = Model::Pass{rows.result, b->get(), b->dataset(), std::move(sparse)};
+    if (logits != nullptr) *logits = rows.logits.release();
   });
 }
 
@@ -269,9 +287,9 @@ gnnmg_status gnnmg_model_backward_from(gnnmg_model* model, const gnnmg_tensor* g
   });
 }
 
-gnnmg_status gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* dataset, gnnmg_part part,
-                                  int32_t top_k, gnnmg_metrics* metrics, gnnmg_tensor** confusion,
-                                  int64_t timeout_ms) {
+gnnmg_status gnnmg_model_evaluate(const gnnmg_model* model, const gnnmg_dataset* dataset,
+                                  gnnmg_part part, int32_t top_k, gnnmg_metrics* metrics,
+                                  gnnmg_tensor** confusion, int64_t timeout_ms) {
   if (confusion != nullptr) *confusion = nullptr;
   return guard(outs(Out{metrics, "metrics"}), [&]() -> gnnmg_status {
     check_timeout(timeout_ms);
@@ -294,7 +312,7 @@ gnnmg_status gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* datas
     const std::string key = gnnmg::base::text(
         "evaluate ", reinterpret_cast<uintptr_t>(dataset), " ", part, " ", d->split().name, " ",
         d->split().index, " ", choice.top_k, " ", choice.confusion);
-    const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
+    const Outcome outcome = run_read(m, "model", key, timeout_ms, [&] {
       return start_torch_job(
           m->context, [context = m->context.get(), made = m->get(), place = m->place(),
                        data = d->data(), ids, choice, cancel = m->context->work_token()] {
@@ -313,8 +331,9 @@ gnnmg_status gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* datas
   });
 }
 
-gnnmg_status gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset, int32_t node_type,
-                               const char* path, gnnmg_tensor** rows, int64_t timeout_ms) {
+gnnmg_status gnnmg_model_embed(const gnnmg_model* model, const gnnmg_dataset* dataset,
+                               int32_t node_type, const char* path, gnnmg_tensor** rows,
+                               int64_t timeout_ms) {
   const RowsPlace target(path, rows);
   return guard(target.check(), [&]() -> gnnmg_status {
     check_only_node_type(node_type);
@@ -326,7 +345,7 @@ gnnmg_status gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset,
     const std::string file = target.file();
     const std::string key =
         gnnmg::base::text("embed ", reinterpret_cast<uintptr_t>(dataset), " ", file);
-    const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
+    const Outcome outcome = run_read(m, "model", key, timeout_ms, [&] {
       return start_torch_job(m->context,
                              [made = m->get(), place = m->place(), data = d->data(), file,
                               storage = m->context->options().evaluation_rows,

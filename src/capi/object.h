@@ -67,10 +67,20 @@ class Occupancy {
     holder_ = nullptr;
     state_.store(0, std::memory_order_release);
   }
-  // The call that holds it answers GNNMG_PENDING.
-  void note_pending() noexcept { pending_ = true; }
+  // The present call, whose job holds or reads the object, answers GNNMG_PENDING.
+  void note_pending() noexcept {
+    holder_ = current_call();
+    pending_ = true;
+  }
+  // The job of a reader has ended.
+  void end_job_read() noexcept {
+    holder_ = nullptr;
+    pending_ = false;
+    end_read();
+  }
 
-  // For messages: the call that holds it, null: none; and whether that has answered GNNMG_PENDING.
+  // For messages: the call that holds it, or a reader that has answered GNNMG_PENDING; null: none.
+  // pending(): that call has answered GNNMG_PENDING.
   const char* holder() const noexcept { return holder_; }
   bool pending() const noexcept { return pending_; }
 
@@ -151,6 +161,8 @@ class Read {
   T& operator*() const { return *object_; }
   explicit operator bool() const { return object_ != nullptr; }
   const std::shared_ptr<T>& share() const { return object_; }
+  // The object stays read; the new owner ends that.
+  std::shared_ptr<T> keep() { return std::move(object_); }
 
  private:
   std::shared_ptr<T> object_;

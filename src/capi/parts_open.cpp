@@ -169,7 +169,7 @@ data::DatasetRef open_served(Context& context, const ServedSettings& settings,
            "their rows; serve one folder of parts");
     return peers->channel();
   };
-  return dist::open_part_dataset(dist::source_of(peers->files(), settings.addresses, token), config,
+  return dist::open_part_dataset(dist::source_of(peers->files(), settings.addresses), config,
                                  {context.pool, context.log, token});
 }
 

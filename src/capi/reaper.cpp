@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -28,7 +30,8 @@ struct Counts {
 
 // Never destroyed: threads outlive the end of main().
 Counts& counts() noexcept {
-  static Counts& instance = *new Counts;
+  alignas(Counts) static std::byte place[sizeof(Counts)];
+  static Counts& instance = *new (place) Counts;
   return instance;
 }
 
@@ -64,7 +67,9 @@ bool waits_for_exit(const Object& object) noexcept {
 struct AtExit {
   ~AtExit() {
     if (forked()) return;
-    static auto& left = *new std::vector<std::shared_ptr<Object>>;
+    using Objects = std::vector<std::shared_ptr<Object>>;
+    alignas(Objects) static std::byte place[sizeof(Objects)];
+    static Objects& left = *new (place) Objects;
     try {
       left = take_all_handles();
     } catch (...) {

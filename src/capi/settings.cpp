@@ -31,7 +31,8 @@ std::string take_quoted(std::string_view text, const Word& word, size_t& at) {
   if (at == text.size())
     fail(Status::kInvalidArgument, word.subject, " settings: the value of ", word.name,
          " has no closing quote");
-  if (++at < text.size() && kBlanks.find(text[at]) == kBlanks.npos)
+  ++at;
+  if (at < text.size() && kBlanks.find(text[at]) == kBlanks.npos)
     fail(Status::kInvalidArgument, word.subject, " settings: the value of ", word.name,
          " goes on after its closing quote, expected a blank");
   return value;

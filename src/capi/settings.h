@@ -141,8 +141,9 @@ void describe_type(const T& value, SettingFacts& facts) {
   }
 }
 
-// A row for the member that `Get` selects: setting<Config, [](auto& c) -> auto& { return c.x; }>().
-template <typename Config, auto Get>
+// A row for the member that `kGet` selects:
+// setting<Config, [](auto& c) -> auto& { return c.x; }>().
+template <typename Config, auto kGet>
 constexpr SettingRow<Config> setting(const char* name, const char* values, const char* help,
                                      bool is_field = false, const char* default_text = nullptr) {
   return {name,
@@ -150,9 +151,9 @@ constexpr SettingRow<Config> setting(const char* name, const char* values, const
           help,
           is_field,
           default_text,
-          [](const Word& word, Config& config) { read_value(word, Get(config)); },
+          [](const Word& word, Config& config) { read_value(word, kGet(config)); },
           [](const Config& defaults, SettingFacts& facts) {
-            const auto& value = Get(defaults);
+            const auto& value = kGet(defaults);
             describe_type(value, facts);
             facts.default_value = value_text(value);
           }};
@@ -237,7 +238,7 @@ void take_field(const Field& field, const char* name, T& value, FieldNames& give
                    choices.constant(choices.last()).c_str(), full.c_str());
   }
   value = static_cast<T>(field);
-  given.push_back(name);
+  given.emplace_back(name);
 }
 
 // The tables of all subjects of gnnmg_setting_get_info(), each where its settings are read.

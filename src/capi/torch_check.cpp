@@ -32,7 +32,8 @@ class Imports {
     if (handle == nullptr) return {};
     link_map* map = nullptr;
     std::vector<std::string> names;
-    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0) names = Imports(*map).absent_in(handle);
+    if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0)
+      names = Imports(*map).absent_in(handle);
     dlclose(handle);
     return names;
   }

@@ -24,32 +24,32 @@ struct NoFields {};
 
 // Rows of the lists of train/setting_list.h. `Fields`: the struct that has some of them.
 template <typename Settings, typename Fields>
-class Table {
+class SettingTable {
  public:
   std::vector<SettingRow<Settings>> rows;
 
   // `condition`: nullptr if the setting always has an effect.
-  template <auto Get>
+  template <auto kGet>
   void add(const char* name, const train::Range& range, const char* help, bool is_field,
            bool (*has_effect)(const Settings&), const char* condition) {
     const std::string& text =
         texts_.emplace_back(range_text(range.low, range.above_low, range.high, range.below_high));
     const auto row =
-        setting<Settings, Get>(name, text.empty() ? nullptr : text.c_str(), help, is_field);
+        setting<Settings, kGet>(name, text.empty() ? nullptr : text.c_str(), help, is_field);
     rows.push_back(condition == nullptr ? row : row.only(has_effect, condition));
   }
-  // `Get`: the optimizer's config among the settings.
-  template <auto Get>
+  // `kGet`: the optimizer's config among the settings.
+  template <auto kGet>
   void add_optimizer() {
     using namespace train::setting_list;
 #define GNNMG_ROW(name, member, among, range, read, help) \
-  add<[](auto& s) -> auto& { return Get(s).member; }>(    \
+  add<[](auto& s) -> auto& { return kGet(s).member; }>(   \
       #name, range, help, requires(Fields f) { f.name; }, \
-      [](const Settings& s) { return OfOptimizer(read)(Get(s)); }, OfOptimizer(read).text);
+      [](const Settings& s) { return OfOptimizer(read)(kGet(s)); }, OfOptimizer(read).text);
     GNNMG_OPTIMIZER_SETTINGS(GNNMG_ROW)
 #undef GNNMG_ROW
   }
-  void add_trainer() {
+  void add_trainer() {  // NOLINT(readability-function-size): a statement for each setting
     using namespace train::setting_list;
 #define GNNMG_ROW(name, member, among, range, read, help) \
   add<[](auto& s) -> auto& { return s.config.member; }>(  \
@@ -63,8 +63,8 @@ class Table {
   std::deque<std::string> texts_;
 };
 
-using OptimizerTable = Table<OptimizerSettings, NoFields>;
-using TrainerTable = Table<TrainerSettings, gnnmg_trainer_config>;
+using OptimizerTable = SettingTable<OptimizerSettings, NoFields>;
+using TrainerTable = SettingTable<TrainerSettings, gnnmg_trainer_config>;
 
 const OptimizerTable& optimizer_table() {
   static const OptimizerTable table = [] {
@@ -117,6 +117,7 @@ const TrainerTable& trainer_table() {
   return table;
 }
 
+// NOLINTBEGIN(readability-function-size): statements for each setting
 template <typename Fields>
 void take_fields(const Fields& in, TrainerSettings& out, FieldNames& given) {
 #define GNNMG_TAKE(name, member, ...) \
@@ -132,6 +133,7 @@ void take_fields(const Fields& in, TrainerSettings& out, FieldNames& given) {
   take_field(in.num_ranks, "num_ranks", out.num_ranks, given);
   take_field(in.device, "device", out.device, given);
 }
+// NOLINTEND(readability-function-size)
 
 }  // namespace
 

@@ -269,7 +269,7 @@ using namespace gnnmg::capi;
 extern "C" {
 
 gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset,
-                                  const gnnmg_sampler* sampler, gnnmg_comm* comm,
+                                  const gnnmg_sampler* sampler, const gnnmg_comm* comm,
                                   const gnnmg_trainer_config* config, const char* settings,
                                   gnnmg_trainer** trainer) {
   return guard(outs(Out{trainer, "trainer"}), [&] {

@@ -11,8 +11,8 @@ usage: src/cmake/setup.sh [--check] [--full] [--tests] [--nightly] [--cuda-compi
   --full           all of torch's wheels and PyTorch Geometric, so that Python can import torch; also done when this
                    machine has an NVIDIA driver
   --tests          what the tests need beyond that: GoogleTest, Google Benchmark, clang's libFuzzer, Doxygen with its theme
-                   and search, clang-format, kubernetes-validate, Open MPI's mpirun, METIS, gRPC for C++, curl, openssl, and
-                   Julia, unpacked from Debian's archive where one is among apt's sources
+                   and search, clang-format, clang-tidy, kubernetes-validate, Open MPI's mpirun, METIS, gRPC for C++, curl,
+                   openssl, and Julia, unpacked from Debian's archive where one is among apt's sources
   --nightly        what tests/nightly.sh needs beyond that: valgrind, gcovr, debootstrap, the tools of Debian packages
   --cuda-compiler  nvcc from its wheels, where no nvcc is on PATH
   --check          only say what is missing; exit status 1 when anything is
@@ -186,7 +186,7 @@ describe_wheels() {
   case $1 in
     torch) echo "LibTorch 2.11.0, its C++ part: 0.55 GB to download, 1.3 GB on disk" ;;
     full) echo "torch 2.11.0 with all its libraries, PyTorch Geometric 2.8.1: 2.6 GB to download, 4.7 GB on disk" ;;
-    style) echo "clang-format 18.1.8" ;;
+    style) echo "clang-format 18.1.8, clang-tidy 22.1.8: 46 MB to download, 150 MB on disk" ;;
     deploy) echo "kubernetes-validate 1.37.0: 24 MB to download, 108 MB on disk" ;;
     nvcc) echo "nvcc 13.0" ;;
   esac

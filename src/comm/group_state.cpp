@@ -69,7 +69,7 @@ Cause make_cause(Status status, std::string_view why, int rank, uint64_t operati
   Cause cause{status, "short of memory", rank, operation, {}};  // fits without an allocation
   try {
     if (!why.empty()) cause.text = why;
-  } catch (const std::bad_alloc&) {
+  } catch (const std::bad_alloc&) {  // the text says so
   }
   return cause;
 }
@@ -370,6 +370,18 @@ void GroupState::watch(int rank, uint64_t operation, const std::string& what, co
   wait_for(rank, operation, what, wait, {}, poll);
 }
 
+void GroupState::fail_if_left(int rank, uint64_t operation, const std::string& what,
+                              const std::vector<int>& absent) {
+  std::vector<int> lost;
+  for (int r : absent)
+    if (ranks_[r].gone) lost.push_back(r);
+  if (lost.empty()) return;
+  end_locked({Status::kPeerLost,
+              base::text(what, ": rank ", lost.front(), " has left the communicator"), lost.front(),
+              operation, lost});
+  throw_locked(rank, operation);
+}
+
 void GroupState::wait_for(int rank, uint64_t operation, const std::string& what, const Wait& wait,
                           const std::function<bool()>& done, const std::function<bool()>& poll) {
   const SteadyClock::time_point start = SteadyClock::now();
@@ -409,15 +421,7 @@ void GroupState::wait_for(int rank, uint64_t operation, const std::string& what,
     if (over || (done && done())) return;
 
     const std::vector<int> absent = missing(operation);
-    std::vector<int> lost;
-    for (int r : absent)
-      if (ranks_[r].gone) lost.push_back(r);
-    if (!lost.empty()) {  // a rank that is only late will get the same error
-      end_locked({Status::kPeerLost,
-                  base::text(what, ": rank ", lost.front(), " has left the communicator"),
-                  lost.front(), operation, lost});
-      throw_locked(rank, operation);
-    }
+    fail_if_left(rank, operation, what, absent);
     if (SteadyClock::now() >= limit) {
       bool excused = excuses(absent);
       lock.unlock();

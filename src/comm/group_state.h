@@ -174,6 +174,10 @@ class GroupState {
   std::string describe(int rank) const;
   Cause time_out(uint64_t operation, const std::string& what, double seconds) const;
   [[noreturn]] void throw_locked(int rank, uint64_t operation) const;
+  // Ends the communicator if one of the absent ranks has left it. A rank that is only late gets the
+  // same error.
+  void fail_if_left(int rank, uint64_t operation, const std::string& what,
+                    const std::vector<int>& absent);
 
   const std::shared_ptr<Link> link_;  // null if all ranks are in this process
   mutable std::mutex mutex_;          // guards all below

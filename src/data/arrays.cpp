@@ -265,7 +265,9 @@ Tensor to_i64(const Tensor& tensor, std::string_view where) {
       break;
     default:
       fail(Status::kFormat, where, ": elements of type ", base::dtype_name(tensor.dtype()),
-           ", expected integers");
+           ", expected integers",
+           tensor.dtype() == DType::kBool ? "; numpy.flatnonzero() gives the ids of a mask"
+                                          : "; astype(\"int64\") of NumPy converts them");
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "data/arrays.h"
+#include "data/doubts.h"
 #include "data/edge_tensors.h"
 #include "data/graphs.h"
 #include "data/labels.h"
@@ -29,9 +30,14 @@ void apply_task(Task task, Found& found) {
   if (task == Task::kNone) return;
   if (!found.labels.defined())
     fail(Status::kInvalidArgument, found.source, ": the task is said, but there are no labels");
-  if (task == Task::kMulticlass && base::is_floating(found.labels.dtype()))
-    fail(Status::kInvalidArgument, found.labels_from, ": labels of type ",
-         base::dtype_name(found.labels.dtype()), " are no classes, which the task has");
+  if (task == Task::kMulticlass && base::is_floating(found.labels.dtype())) {
+    const auto classes = whole_classes(found.labels);
+    if (!classes)
+      fail(Status::kInvalidArgument, found.labels_from, ": labels of type ",
+           base::dtype_name(found.labels.dtype()),
+           " are no classes, which the task has, for some are not whole; leave out the task");
+    found.labels = *classes;
+  }
   found.binary = task == Task::kBinary;
   found.regression = task == Task::kRegression;
 }
@@ -65,29 +71,32 @@ int64_t count_loops(const Found& found, base::ThreadPool& pool) {
   return loops;
 }
 
+// Moves the features to the columns of the nodes.
+void take_features(Found& found, const OpenOptions& options, base::ThreadPool& pool) {
+  const int64_t rows = graph::column_rows(*found.features);
+  if (rows != found.num_nodes)
+    fail(Status::kFormat, found.features_from, ": ", rows, " rows, expected ", found.num_nodes,
+         ", the number of nodes");
+  const std::string& values_from =
+      found.feature_values_from.empty() ? found.features_from : found.feature_values_from;
+  if (auto* dense = std::get_if<base::Tensor>(&*found.features))
+    *dense = float_features(*dense, options.round_values, values_from, pool);
+  if (options.check_finite) check_finite(*found.features, values_from, pool);
+  add_column(found.node_columns, "x", std::move(*found.features), found.features_from);
+}
+
 }  // namespace
 
 DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& context) {
   context.cancel.check("opening a data set");
   apply_task(options.task, found);
   const int64_t num_nodes = found.num_nodes;
-  const std::string nodes = base::text(num_nodes, ", the number of nodes");
   check_ids(found.sources, num_nodes, found.edges_from, context.pool);
   check_ids(found.targets, num_nodes, found.edges_from, context.pool);
 
   graph::GraphParts parts;
   parts.num_nodes = {num_nodes};
-  if (found.features) {
-    const int64_t rows = graph::column_rows(*found.features);
-    if (rows != num_nodes)
-      fail(Status::kFormat, found.features_from, ": ", rows, " rows, expected ", nodes);
-    const std::string& values_from =
-        found.feature_values_from.empty() ? found.features_from : found.feature_values_from;
-    if (auto* dense = std::get_if<base::Tensor>(&*found.features))
-      *dense = float_features(*dense, options.round_values, values_from, context.pool);
-    if (options.check_finite) check_finite(*found.features, values_from, context.pool);
-    add_column(found.node_columns, "x", std::move(*found.features), found.features_from);
-  }
+  if (found.features) take_features(found, options, context.pool);
   const bool of_graphs = found.graph_ptr.defined();
   const char* of = of_graphs ? "graph" : "node";
   Labels labels;
@@ -97,7 +106,9 @@ DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& 
     if (shape.num_dims < 1 || shape.num_dims > 2 || shape[0] != rows)
       fail(Status::kFormat, found.labels_from, ": labels of shape ", shape.to_string(),
            ", expected a row for each of ", rows, " ", of, "s");
+    doubt_numbers(found, context.log);
     labels = labels_of(found, rows, of);
+    doubt_classes(found, labels, of, context.log);
     if (!of_graphs) add_column(found.node_columns, "y", labels.values, found.labels_from);
   }
   const bool undirected = options.undirected < 0 ? found.undirected : options.undirected != 0;
@@ -129,6 +140,7 @@ DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& 
 
   if (found.degree_features) graph = with_degree_features(*graph);
 
+  doubt_splits(found, of_graphs ? found.graph_ptr.rows() - 1 : num_nodes, context.log);
   const GraphSet graphs{found.graph_ptr, labels.values};
   Dataset dataset =
       build_dataset(std::move(graph), found.features || found.degree_features ? "x" : "",

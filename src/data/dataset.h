@@ -68,7 +68,7 @@ struct Dataset {
   const base::Tensor* labels() const;  // null: none
   int64_t feature_dim() const;         // 0 without features
   // Finds a split by name (empty: the first) and index; Error(kNotFound) lists those that exist.
-  const Split& split(std::string_view name, int32_t index) const;
+  const Split& split(std::string_view wanted, int32_t index) const;
 };
 using DatasetRef = std::shared_ptr<const Dataset>;
 

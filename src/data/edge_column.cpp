@@ -85,8 +85,9 @@ class NumericColumn : public EdgeColumn {
   [[noreturn]] void refuse_odd(const TextPlace& place) const {
     fail(Status::kFormat, TextPlace{place.file, odd_line_}.where(), ": ", what_, " \"", odd_,
          "\", expected ", expected(), " as in other lines",
-         is_missing_number(odd_) ? "; fillna() of pandas fills gaps, dropna() leaves out such lines"
-                                 : "");
+         is_missing_number(odd_)
+             ? "; fillna() of pandas fills gaps, dropna() leaves out such lines"
+             : "; write it as 1234.5 or 1e-3, without units or separators of thousands");
   }
 
   const char* const what_;
@@ -200,8 +201,9 @@ class WeightColumn : public NumericColumn {
     if (!weight || std::isnan(*weight)) return false;
     if (!std::isfinite(static_cast<float>(*weight)))
       fail(Status::kFormat, place.where(), ": weight \"", shown(field),
-           std::isfinite(*weight) ? "\" is beyond the range of 32-bit floats"
-                                  : "\", expected a finite number");
+           std::isfinite(*weight)
+               ? "\" is beyond the range of 32-bit floats; divide all weights"
+               : "\", expected a finite number; replace it or leave out the line");
     range_.add(*weight);
     values_.push(*weight);
     return true;

@@ -1,7 +1,9 @@
 #include "data/edge_hints.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "data/missing_number.h"
 #include "io/bytes.h"
 #include "io/fields.h"
 #include "io/text.h"
@@ -47,6 +49,73 @@ bool is_sign(std::string_view field) {
   });
 }
 
+bool has_invisible_end(std::string_view field) {
+  // The blanks U+00A0, U+2002 to U+200B, U+202F, U+3000; the marks U+200C to U+200F, U+2060,
+  // U+FEFF.
+  const auto hides = [](std::string_view text) {
+    for (const std::string_view mark :
+         {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x81\xa0", "\xe3\x80\x80", "\xef\xbb\xbf"})
+      if (text == mark) return true;
+    return text.size() == 3 && text.starts_with("\xe2\x80") && text[2] >= '\x82' &&
+           text[2] <= '\x8f';
+  };
+  const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; };
+  if (field.empty()) return false;
+  const size_t size = field.size();
+  return is_control(field.front()) || is_control(field.back()) || hides(field.substr(0, 2)) ||
+         hides(field.substr(0, 3)) || hides(field.substr(size - std::min<size_t>(size, 2))) ||
+         hides(field.substr(size - std::min<size_t>(size, 3)));
+}
+
+bool has_open_bracket(std::string_view field) {
+  return (field.starts_with('(') && field.find(')') == field.npos) ||
+         (field.starts_with('[') && field.find(']') == field.npos);
+}
+
+std::string hint_of_end(std::string_view field, const OddEnd& end) {
+  if (is_missing_number(field))
+    return base::text("; dropna(subset=[", end.column, "]) of pandas leaves out lines without one");
+  if (has_invisible_end(field)) return "; remove the character that does not show";
+  if (field.size() > 18 && field.find_first_not_of("0123456789") == field.npos)
+    return " below 2^63; relabel=1 numbers ids of any size";
+  if (const auto number = io::parse_double(field))
+    return std::trunc(*number) == *number
+               ? "; write ids without a decimal point: fmt=\"%d\" in numpy.savetxt(), "
+                 "astype(\"int64\") in pandas"
+               : "; if it is a name, relabel=1 numbers names";
+  if (field.front() == '\'') return "; quotes of fields have to be double ones";
+  if (std::string_view("([{<").find(field.front()) != std::string_view::npos)
+    return "; remove the brackets; NetworkX numbers nodes by convert_node_labels_to_integers()";
+  if (is_sign(field) && end.columns > 3)
+    return "; if it is a sign between two ends, target_column chooses the column after it";
+  if (end.relation)
+    return "; target_column=2 takes the third column, as of triples of subject, relation and "
+           "object";
+  if (field.find_first_not_of("0123456789.:;,- ") == field.npos)
+    return "; if it is a name, relabel=1 numbers names, else write an edge a line, its two ends "
+           "with a blank between";
+  if (end.triple)
+    return "; relabel=1 numbers names, target_column=2 takes the third column, as of triples of "
+           "subject, relation and object";
+  if (end.header) return "; relabel=1 numbers names, header_lines=1 passes over a header";
+  return "; if it is a name, relabel=1 numbers names";
+}
+
+const char* hint_of_length(std::string_view line, bool after_counts, bool numbered) {
+  if (line.find_first_of("\r\n") != line.npos)
+    return "the line holds a line end of another kind than that of the first line";
+  if (!after_counts)
+    return "lines of different lengths are no list of edges, but may be an adjacency list, which "
+           "is "
+           "not read";
+  if (numbered)
+    return "if the first line holds counts, header_lines=1 passes over it; where a number stands "
+           "before each edge, as in Triangle's files, source_column=1 and target_column=2 take the "
+           "ends";
+  return "if the first line holds counts, header_lines=1 passes over it; other lines of different "
+         "lengths may be an adjacency list, which is not read";
+}
+
 void refuse_marks(std::span<const std::string_view> fields, const TextPlace& place) {
   const std::string_view word = fields[0];
   const char c = word.size() == 1 ? static_cast<char>(word[0] | 0x20) : '\0';
@@ -54,9 +123,15 @@ void refuse_marks(std::span<const std::string_view> fields, const TextPlace& pla
       !((c >= 'a' && c <= 'z') || word == "edge" || word == "arc" || word == "link"))
     return;
   base::fail(base::Status::kFormat, place.where(), ": \"", word,
-             "\" stands before two numbers, as in files of DIMACS; source_column = 1 and "
-             "target_column = 2 take these for the ends of edges, format = edges takes the first "
+             "\" stands before two numbers, as in files of DIMACS; source_column=1 and "
+             "target_column=2 take these for the ends of edges, format=edges takes the first "
              "two columns");
+}
+
+std::string hint_to_keep(int64_t id) {
+  constexpr int64_t kLargest = int64_t{1} << 40;
+  if (id > kLargest) return {};
+  return base::text(", num_nodes=", id + 1, " keeps them, with 8 bytes for each number below");
 }
 
 std::string hint_of_separator(std::string_view line) {
@@ -66,7 +141,7 @@ std::string hint_of_separator(std::string_view line) {
   if (end == 0 || next == line.size()) return "; write an edge a line, source and target";
   const std::string between = io::printable(line.substr(end, next - end));
   return next - end > 1 ? base::text("; put a blank in place of \"", between, '"')
-                        : base::text("; separator = \"", between, "\" cuts them there");
+                        : base::text("; separator=\"", between, "\" cuts them there");
 }
 
 }  // namespace gnnmg::data

@@ -1,7 +1,6 @@
 #include "data/edge_list.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <tuple>
@@ -88,7 +87,7 @@ class EdgeParser {
                     "\" is taken for the numbers of nodes and edges, because so many lines follow "
                     "with ids from ",
                     shape_ == TextShape::kCountsFromOne ? "1, which are numbered from 0" : "0",
-                    "; header_lines = 0 takes it for an edge"));
+                    "; header_lines=0 takes it for an edge"));
   }
 
   // Looks at the first line, passes over a header, and is at the first edge; false when there is
@@ -199,7 +198,7 @@ class EdgeParser {
         fail(Status::kFormat, records_.where(), ": ", records_.cut(separator).size(),
              " columns after ", words.size(),
              " lines of one word each, expected as many if these "
-             "are their names; header_lines = ",
+             "are their names; header_lines=",
              records_.place().line - 1, " passes over them");
       header_ = std::move(words);
       take_ends(find_ends(std::vector<std::string_view>(header_.begin(), header_.end())));
@@ -384,7 +383,7 @@ class EdgeParser {
     if (filled <= kMostUnnamed || options_.header >= 0 || !options_.format.empty() || !named_ends())
       return;
     fail(Status::kFormat, records_.where(), ": ", filled,
-         " columns without names, as in a table of features or a list of neighbors; format = edges "
+         " columns without names, as in a table of features or a list of neighbors; format=edges "
          "takes the first two for the ends of edges, source_column and target_column others");
   }
 
@@ -430,7 +429,7 @@ class EdgeParser {
         base::text(in_quotes(header_[source_]), " and ", in_quotes(header_[target_]));
     if (options_.format.empty() && !may_be_ends(header_[source_], header_[target_], columns_))
       fail(Status::kFormat, records_.name(), ": the header does not say that ", names,
-           " are ends of edges; format = edges takes the first two columns for them, "
+           " are ends of edges; format=edges takes the first two columns for them, "
            "source_column and target_column others");
     warn(base::text(records_.name(),
                     ": the header does not say which columns are the ends of edges; taken are ",
@@ -504,29 +503,23 @@ class EdgeParser {
   }
 
   [[noreturn]] void refuse_columns(size_t found) const {
-    const bool two_ends_of_line = records_.line().find_first_of("\r\n") != std::string_view::npos;
     const bool after_counts = sources_.size() == 1 && first_is_integers_ && header_.empty();
-    const bool numbered = after_counts && columns_ == 2 && found > 2;
     fail(Status::kFormat, records_.where(), ": ", found, " columns, expected ", columns_,
          " as in the first edge; ",
-         two_ends_of_line ? "the line holds a line end of another kind than that of the first line"
-         : numbered ? "if the first line holds counts, header_lines = 1 passes over it; where a "
-                      "number stands before each edge, as in Triangle's files, source_column = 1 "
-                      "and target_column = 2 take the ends"
-         : after_counts
-             ? "if the first line holds counts, header_lines = 1 passes over it; other lines of "
-               "different lengths may be an adjacency list, which is not read"
-             : "lines of different lengths are no list of edges, but may be an adjacency list, "
-               "which is not read");
+         hint_of_length(records_.line(), after_counts, columns_ == 2 && found > 2));
   }
 
   int64_t node(std::string_view field, const char* end) {
-    if (options_.relabel) return keys_.number(field, [this] { return records_.where(); });
-    const auto id = io::parse_int(field);
+    if (options_.relabel) {
+      if (!integer_key(field)) check_name(field, end);
+      return keys_.number(field, [this] { return records_.where(); });
+    }
+    auto id = io::parse_int(field);
+    if (!id && header_says_ends_) id = io::parse_whole(field);
     if (!id) refuse_end(field, end);
     if (*id < base_)
       fail(Status::kRange, records_.where(), ": ", end, " ", *id, ", expected an integer from ",
-           base_, "; relabel = 1 numbers ids of any size");
+           base_, "; relabel=1 numbers ids of any size");
     if (options_.num_nodes >= 0 && *id >= options_.num_nodes + base_)
       fail(Status::kRange, records_.where(), ": ", end, " ", *id, ", expected ", base_, " to ",
            options_.num_nodes + base_ - 1);
@@ -539,35 +532,29 @@ class EdgeParser {
   }
 
   [[noreturn]] void refuse_end(std::string_view field, const char* end) const {
-    if (is_missing_number(field))
-      fail(Status::kFormat, records_.where(), ": ", end, " \"", io::printable(field),
-           "\", expected an integer from 0; dropna() of pandas leaves out lines without one");
-    const bool digits = field.size() > 18 && field.find_first_not_of("0123456789") == field.npos;
-    const auto number = io::parse_double(field);
-    const bool whole = number && std::trunc(*number) == *number;
-    const bool fraction = number && std::trunc(*number) != *number && std::isfinite(*number);
-    const bool name =
-        !number && std::string_view("([{<'").find(field.front()) == std::string_view::npos;
     if (is_list_of_neighbors(field)) refuse_neighbors(field);
-    fail(Status::kFormat, records_.where(), ": ", end, " \"", io::printable(field),
-         "\", expected an integer from 0",
-         digits     ? " below 2^63; relabel = 1 numbers ids of any size"
-         : whole    ? "; write ids without a decimal point, as numpy.savetxt(fmt=\"%d\") does"
-         : fraction ? "; if it is a name, relabel = 1 numbers names"
-         : field.starts_with('\'') ? "; quotes of fields have to be double ones"
-         : !name && !number        ? "; remove the brackets"
-         : !name                   ? ""
-         : is_sign(field) && columns_ > 3
-             ? "; if it is a sign between two ends, target_column chooses the column after it"
-         : is_numbered_triple_
-             ? "; target_column = 2 takes the third column, as of triples of subject, relation and "
-               "object"
-         : is_triple_
-             ? "; relabel = 1 numbers names, target_column = 2 takes the third column, as of "
-               "triples of subject, relation and object"
-         : header_.empty() && targets_.size() == 0
-             ? "; relabel = 1 numbers names, header_lines = 1 passes over a header"
-             : "; relabel = 1 numbers names");
+    fail(Status::kFormat, records_.where(), ": ", end, " \"", io::printable(field), "\", expected ",
+         options_.relabel ? "a name" : "an integer from 0",
+         hint_of_end(field, {.column = name_for_pandas(end),
+                             .columns = columns_,
+                             .header = header_.empty() && targets_.size() == 0,
+                             .triple = is_triple_,
+                             .relation = is_numbered_triple_}));
+  }
+
+  std::string name_for_pandas(std::string_view end) const {
+    const size_t column = end == "source" ? source_ : target_;
+    return column < header_.size() ? in_quotes(header_[column]) : std::to_string(column);
+  }
+
+  // A name that pandas takes for a missing one is kept.
+  void check_name(std::string_view field, const char* end) {
+    if (field.empty() || has_invisible_end(field) || has_open_bracket(field))
+      refuse_end(field, end);
+    if (missing_name_.empty() && is_missing_number(field))
+      missing_name_ = base::text(records_.where(), ": ", end, " \"", io::printable(field),
+                                 "\" is taken for a name",
+                                 hint_of_end(field, {.column = name_for_pandas(end)}));
   }
 
   Found finish() {
@@ -587,12 +574,13 @@ class EdgeParser {
       fail(Status::kFormat, where, ": holds no edges",
            records_.comments().count() > 0
                ? ", for its lines are comments, which begin with #, % or //"
-               : "",
-           "; give num_nodes to open a graph without any");
+           : records_.bytes() == 0 ? ", for it is empty, as after a download that failed"
+                                   : "",
+           "; num_nodes opens a graph without any");
     if (records_.lone_mark_line() > 0 && options_.format.empty())
       fail(Status::kFormat, where, ", line ", records_.lone_mark_line(),
            ": # stands alone after other lines, as it parts nodes from edges in the Trivial Graph "
-           "Format, which is not read; the format edges takes it for a comment");
+           "Format, which is not read; format=edges takes it for a comment");
     doubt_first_line();
     doubt_first_column();
     doubt_sign_between_ends();
@@ -606,7 +594,7 @@ class EdgeParser {
     found.targets = targets_.take(wide, reading_.context.pool);
     EdgeNotes notes;
     values_.finish(found, notes);
-    log_notes(std::move(notes), found.sources.rows());
+    log_notes(notes, found.sources.rows());
     return found;
   }
 
@@ -627,18 +615,27 @@ class EdgeParser {
       if (largest_ >= most)
         fail(Status::kRange, where, ", line ", largest_line_, ": id ", largest_,
              ", expected less than ", most, " in a text of ", records_.bytes(), " bytes; ",
-             header_.empty() && largest_line_ == first_line_ && first_is_integers_
-                 ? "if the first line holds counts, header_lines = 1 passes over it; else give "
-                 : "give ",
-             "num_nodes, or relabel the ids");
+             hint_of_size(most), "relabel=1 numbers ids of any size", hint_to_keep(largest_));
       found.num_nodes = counted_nodes_ >= 0 ? counted_nodes_ : largest_ + 1;
       if (counted_nodes_ >= most)
         fail(Status::kRange, where, ": ", counted_nodes_, " nodes, expected less than ", most,
-             " in a text of ", records_.bytes(), " bytes; give num_nodes");
+             " in a text of ", records_.bytes(), " bytes; num_nodes=", counted_nodes_, " keeps it");
       const int64_t said = records_.comments().num_nodes;
       if (counted_nodes_ < 0 && said > found.num_nodes && said < most) found.num_nodes = said;
       if (found.num_nodes == largest_ + 1) note_nodes(found.num_nodes);
     }
+  }
+
+  // Another cause of an id beyond proportion than the ids.
+  const char* hint_of_size(int64_t most) const {
+    if (!header_.empty()) return "";
+    if (largest_line_ == first_line_ && first_is_integers_)
+      return "if the first line holds counts, header_lines=1 passes over it; else ";
+    bool targets_fit = columns_ > 2 && named_ends();
+    targets_.for_each([&](int64_t id) { targets_fit &= id < most; });
+    return targets_fit ? "if the first column is no end, source_column=1 and target_column=2 take "
+                         "the next two; else "
+                       : "";
   }
 
   // Warns of a first line that is taken for an edge, but looks like something else.
@@ -647,7 +644,7 @@ class EdgeParser {
     if (first_counts_columns_ && (columns_ > 2 || repeats_first(sources_, targets_)))
       return warn(base::text(TextPlace{records_.name(), first_line_}.where(), ": \"", first_text_,
                              "\" is taken for an edge, but may be what pandas calls columns that "
-                             "have no names; header_lines = 1 passes over it"));
+                             "have no names; header_lines=1 passes over it"));
     const bool names = options_.relabel && may_name_columns(sources_, targets_);
     // A larger id in another line leaves no number that could count the nodes.
     const bool counts =
@@ -663,29 +660,30 @@ class EdgeParser {
                                            "stand in no other line"
                                          : "may be the names of columns, for they stand in no "
                                            "other line",
-                    "; header_lines = 1 passes over it"));
+                    "; header_lines=1 passes over it"));
   }
 
   // "0 -> 1": the same sign in the place of every target.
   void doubt_sign_between_ends() {
     if (sign_between_ends_.empty() || !options_.relabel || columns_ < 3 || !named_ends()) return;
     warn(base::text(records_.name(), ": every target is \"", io::printable(sign_between_ends_),
-                    "\", as a sign between two ends; target_column = ", target_ + 1,
+                    "\", as a sign between two ends; target_column=", target_ + 1,
                     " takes the next column"));
   }
 
   void doubt_first_column() {
+    constexpr int64_t kFewest = 4;  // lines: fewer are numbered by chance
+    const bool wide = columns_ > 2;
     if (header_says_ends_ || options_.relabel || !named_ends() ||
-        !may_number_lines(sources_, targets_))
+        sources_.size() < kFewest - wide || !may_number_lines(sources_, targets_))
       return;
-    const std::string found = base::text(
+    std::string found = base::text(
         records_.name(),
         ": the first column numbers the lines, as an index does, and numbers of nodes beside their "
         "labels or neighbors");
-    if (columns_ > 2 && options_.format.empty())
-      fail(Status::kFormat, found,
-           "; source_column = 1 and target_column = 2 take the next two, format = edges takes the "
-           "first two");
+    if (wide) found += "; source_column=1 and target_column=2 take the next two";
+    if (wide && options_.format.empty() && sources_.size() >= kFewest && sources_.at(0) <= 1)
+      fail(Status::kFormat, found, ", format=edges takes the first two");
     warn(found + "; it is taken for the sources");
   }
 
@@ -697,13 +695,13 @@ class EdgeParser {
     if (smallest_ > 0 && base_ == 0)
       warn(base::text(where, ": ids count from ", smallest_, ", so that node 0 has no edge",
                       smallest_ == 1 ? "" : ", nor have others",
-                      "; relabel = 1 numbers them from 0"));
+                      "; relabel=1 numbers them from 0"));
     if (without > (smallest_ > 0 ? smallest_ : 0))
       warn(base::text(where, ": ", without, " of ", num_nodes,
-                      " nodes have no edge; relabel = 1 numbers only those that have one"));
+                      " nodes have no edge; relabel=1 numbers only those that have one"));
   }
 
-  void log_notes(EdgeNotes notes, int64_t num_edges) {
+  void log_notes(const EdgeNotes& notes, int64_t num_edges) {
     const std::string& where = records_.name();
     if (columns_ > 0) {
       std::string note = base::text(where, ": separator ",
@@ -717,6 +715,7 @@ class EdgeParser {
       reading_.context.log.add(base::LogLevel::kInfo, std::move(note));
     }
     for (const std::string& warning : notes.warnings) warn(base::text(where, ": ", warning));
+    if (!missing_name_.empty()) warn(missing_name_);
     if (second_headers_ > 0)
       warn(base::text(where, ": the header stands again in line ", second_header_line_,
                       second_headers_ > 1 ? base::text(" and ", second_headers_ - 1, " more") : "",
@@ -729,7 +728,7 @@ class EdgeParser {
     if (options_.relabel && is_triple_ && !notes.left_out.empty())
       warn(base::text(where,
                       ": has three columns of names, as triples of subject, relation and object "
-                      "have; taken are the first two; target_column = 2 takes the third"));
+                      "have; taken are the first two; target_column=2 takes the third"));
     if (two_kinds_)
       warn(base::text(where, ": by their names ", in_quotes(header_[source_]), " and ",
                       in_quotes(header_[target_]),
@@ -741,7 +740,7 @@ class EdgeParser {
     if (options_.undirected < 0 && (notes.undirected || comments.undirected))
       warn(base::text(where,
                       ": says that it is undirected; edges are taken one way, as they are "
-                      "listed; undirected = 1 adds their reverses"));
+                      "listed; undirected=1 adds their reverses"));
     if (comments.num_edges >= 0 && comments.num_edges != num_edges)
       warn(base::text(where, ": its comments count ", comments.num_edges, " edges, it has ",
                       num_edges));
@@ -764,6 +763,7 @@ class EdgeParser {
   bool is_numbered_triple_ = false;    // a name between two integers
   bool is_triple_ = false;             // three columns, the last two of which are names
   std::string header_line_;            // the header, if it is a line
+  std::string missing_name_;           // the warning of a name that may stand for a missing one
   int64_t second_headers_ = 0, second_header_line_ = 0;
   std::vector<std::string> header_;  // names of columns; empty: none
   bool header_says_ends_ = false;

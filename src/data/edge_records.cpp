@@ -152,7 +152,7 @@ bool EdgeRecords::read(std::string_view& line) {
       if (comments_before_.size() > kMostComments) comments_before_.pop_back();
       if (begun_ && lone_mark_line_ == 0 && io::trim_blanks(line) == "#")
         lone_mark_line_ = lines_.line_number();
-    } else if (!io::trim_blanks(line).empty()) {
+    } else if (!is_blank_row(line)) {
       if (!begun_) double_colons_ = may_guess_ && is_cut_by_double_colons(line);
       if (double_colons_) cut_at_tabs(line);
       begun_ = true;

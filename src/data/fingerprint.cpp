@@ -29,7 +29,7 @@ void add_values(io::Sha256& sum, const base::Tensor& tensor) {
   constexpr int64_t kPiece = 1 << 16, kPieces = 1024;
   const int64_t bytes = tensor.view().num_bytes();
   const auto* data = static_cast<const uint8_t*>(tensor.data());
-  const base::MappedFile* mapped = base::MappedFile::behind(tensor.owner());
+  const base::MappedFile* mapped = base::MappedFile::of(tensor.owner());
   std::vector<uint8_t> buffer(mapped ? kPiece : 0);
   const auto add = [&](int64_t begin, int64_t size) {
     if (mapped) {

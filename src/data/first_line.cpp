@@ -67,9 +67,8 @@ bool may_count_entries(const IdColumn& sources, const IdColumn& targets, int64_t
 }
 
 bool may_number_lines(const IdColumn& sources, const IdColumn& targets) {
-  constexpr int64_t kFewest = 4;  // lines: fewer do so by chance
   const int64_t count = sources.size(), first = count > 0 ? sources.at(0) : -1;
-  if (count < kFewest || first < 0 || first > 1) return false;
+  if (count == 0) return false;
   int64_t along = 0;
   for (int64_t i = 0; i < count; ++i) {
     if (sources.at(i) != first + i) return false;

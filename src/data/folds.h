@@ -20,8 +20,8 @@ bool is_fold_name(std::string_view name);
 void read_folds(const std::string& folder, int64_t num_graphs, Reading& reading,
                 std::vector<Split>& splits);
 
-// Reads the document of splits_fair alone, under the name `name` in errors.
-void parse_fair_splits(std::span<const uint8_t> text, const std::string& name, int64_t num_graphs,
+// Reads the document of splits_fair alone; errors name `path`.
+void parse_fair_splits(std::span<const uint8_t> text, const std::string& path, int64_t num_graphs,
                        std::vector<Split>& splits);
 
 }  // namespace gnnmg::data

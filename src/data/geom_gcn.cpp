@@ -48,7 +48,8 @@ class NodeTable {
     if (holds_indices())
       found.features = take_sparse();
     else
-      found.features = in_order<float>(values_.take_f32({num_nodes(), columns_}));
+      found.features =
+          in_order<float>(values_.take_f32({num_nodes(), columns_}, lines_.name(), log_));
   }
 
   void take_labels(Found& found) {
@@ -57,7 +58,7 @@ class NodeTable {
     if (labels_.integral())
       found.labels = in_order<int64_t>(labels_.take_i64({rows}));
     else
-      found.labels = in_order<float>(labels_.take_f32({rows}));
+      found.labels = in_order<float>(labels_.take_f32({rows}, lines_.name(), log_));
   }
 
  private:
@@ -81,14 +82,14 @@ class NodeTable {
     const auto id = io::parse_int(fields[0]);
     if (!id || *id < 0)
       fail(Status::kFormat, lines_.where(), ": node \"", io::printable(fields[0]),
-           "\", expected an integer from 0");
+           "\", expected an integer from 0", kWordsToNumbers);
     ids_.push_back(*id);
     add_features(fields[1]);
     const auto label = io::parse_int(fields[2]);
     const auto number = io::parse_double(fields[2]);
     if (!label && !number && !fields[2].empty())
       fail(Status::kFormat, lines_.where(), ": label \"", io::printable(fields[2]),
-           "\", expected a number");
+           "\", expected a number", kWordsToNumbers);
     if (!label && io::is_integer(fields[2]) && !regression_)
       fail(Status::kRange, lines_.where(), ": the label ", io::printable(fields[2]),
            kTooLargeLabel);

@@ -2,7 +2,9 @@
 
 #include "data/folds.h"
 #include "data/graphs.h"
+#include "data/labels.h"
 #include "data/lines.h"
+#include "data/numbers.h"
 #include "data/split_files.h"
 #include "io/bytes.h"
 
@@ -15,9 +17,9 @@ using base::Status;
 constexpr std::string_view kBlanks = " \t";
 
 // The fields of a line, one after another: lines may be long, and are not cut up in memory.
-class Fields {
+class LineFields {
  public:
-  explicit Fields(std::string_view line) : rest_(line) {}
+  explicit LineFields(std::string_view line) : rest_(line) {}
   // False at the end of the line.
   bool next(std::string_view& field) {
     const size_t begin = rest_.find_first_not_of(kBlanks);
@@ -58,7 +60,7 @@ class GinParser {
     if (!lines_.next(line))
       fail(Status::kFormat, lines_.name(), ": ends at line ", lines_.line_number(), ", expected ",
            what...);
-    fields_ = Fields(line);
+    fields_ = LineFields(line);
   }
 
   int64_t integer(const char* what, int64_t least, int64_t most) {
@@ -68,7 +70,7 @@ class GinParser {
     const auto value = io::parse_int(field);
     if (!value)
       fail(Status::kFormat, lines_.where(), ": ", what, " \"", io::printable(field),
-           "\", expected an integer");
+           "\", expected an integer", io::parse_double(field) ? "" : kWordsToNumbers);
     if (*value < least || *value > most)
       fail(Status::kRange, lines_.where(), ": ", what, " ", *value, ", expected ",
            most == INT64_MAX ? base::text(least, " or more") : base::text(least, " to ", most));
@@ -96,7 +98,7 @@ class GinParser {
       if (!value)
         fail(Status::kFormat, lines_.where(), ": the attribute \"", io::printable(field),
              "\", expected a number");
-      attributes_.push_back(static_cast<float>(*value));
+      attributes_.push(*value);
     }
     if (first) num_attributes_ = count;
     if (count != num_attributes_)
@@ -156,8 +158,8 @@ class GinParser {
 
   // Sets the attributes as the features, unless the options ask for others.
   void set_attributes(const std::string& where, Found& found) {
-    base::Tensor table = base::Tensor::empty(base::DType::kF32, {found.num_nodes, num_attributes_});
-    attributes_.drain_into(table.as<float>());
+    base::Tensor table =
+        attributes_.take_f32({found.num_nodes, num_attributes_}, where, reading_.context.log);
     if (reading_.options.degree_features != 0) {
       add_column(found.node_columns, "attributes", std::move(table), where);
       return;
@@ -168,12 +170,12 @@ class GinParser {
 
   CountedLines lines_;
   Reading& reading_;
-  Fields fields_{std::string_view()};
+  LineFields fields_{std::string_view()};
   CategoryColumn labels_, tags_;
   Pieces<int32_t> node_counts_;  // one a graph
   Pieces<int32_t> degrees_;      // one a node
   Pieces<int32_t> sources_;      // node after node
-  Pieces<float> attributes_;     // rows of nodes
+  NumberColumn attributes_;      // rows of nodes
   int64_t num_attributes_ = 0;
   int64_t num_nodes_ = 0;
 };
@@ -201,7 +203,7 @@ StartLine take_start_line(std::string_view& start) {
 
 // The first of the line's integers; -1 if it is not `count` integers, the first of them 0 or more.
 int64_t first_of(const StartLine& line, int64_t count) {
-  Fields fields(line.text);
+  LineFields fields(line.text);
   int64_t found = 0, first = -1;
   for (std::string_view field; fields.next(field); ++found) {
     const auto value = io::parse_int(field);
@@ -213,7 +215,7 @@ int64_t first_of(const StartLine& line, int64_t count) {
 
 // True if the line may be a node's: tag, degree, neighbors, and then numbers of any kind.
 bool is_node(const StartLine& line) {
-  Fields fields(line.text);
+  LineFields fields(line.text);
   int64_t count = 0, degree = -1;
   for (std::string_view field; fields.next(field); ++count) {
     const auto value = io::parse_int(field);
@@ -246,7 +248,7 @@ bool begins_with_a_count(const std::string& path) {
     if (error.status() != Status::kFormat) throw;
     return false;  // a longer line, which is no count
   }
-  Fields fields(line);
+  LineFields fields(line);
   constexpr std::string_view kDigits = "0123456789";
   if (!fields.next(word) || fields.next(second) || kDigits.find(word[0]) == kDigits.npos)
     return false;

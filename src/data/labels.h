@@ -9,7 +9,10 @@ namespace gnnmg::data {
 
 // The end of an error about an integer beyond 64 bits in the place of a label.
 inline constexpr const char* kTooLargeLabel =
-    " is an integer that 64 bits do not hold; the task regression takes it for a number";
+    " is an integer that 64 bits do not hold; task=regression takes it for a number";
+
+// The end of an error about a text in the place of a number.
+inline constexpr const char* kWordsToNumbers = "; pandas.factorize(column)[0] numbers words";
 
 struct Labels {
   base::Tensor values;  // i64 [N], or f32 [N, T]

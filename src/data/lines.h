@@ -27,6 +27,12 @@ inline bool is_comment(std::string_view line) {
   return line.starts_with('#') || line.starts_with('%') || line.starts_with("//");
 }
 
+// Returns whether a line has no content: blanks, and separators of columns, as spreadsheets write
+// for an empty row.
+inline bool is_blank_row(std::string_view line) {
+  return line.find_first_not_of(" \t,;|") == line.npos;
+}
+
 // The name of a data set in a text: the file's name up to its first dot.
 std::string name_of_text(const std::string& path);
 

@@ -85,7 +85,11 @@ class MatrixMarketParser {
            io::printable(word), "\", expected ", expected);
     };
     if (object != "matrix") refuse(object, "matrix");
-    if (format != "coordinate") refuse(format, "coordinate, which lists entries");
+    if (format != "coordinate")
+      refuse(format,
+             "coordinate, which lists entries, as scipy.io.mmwrite() writes scipy.sparse matrices");
+    if (field == "complex")
+      refuse(field, "real, integer or pattern; .real and .imag of SciPy's matrix are real");
     pattern_ = field == "pattern";
     if (!pattern_ && field != "real" && field != "double" && field != "integer" &&
         field != "unsigned-integer")
@@ -107,7 +111,9 @@ class MatrixMarketParser {
     num_entries_ = integer(2, "the number of entries", 0, INT64_MAX);
     if (columns != num_nodes_)
       fail(Status::kFormat, lines_.where(), ": a matrix of ", num_nodes_, " rows and ", columns,
-           " columns, expected an adjacency matrix, which has as many of both");
+           " columns, expected an adjacency matrix, which has as many of both; of two kinds of "
+           "nodes "
+           "write an edge a line, with the number of rows added to the columns");
   }
 
   int64_t integer(size_t at, const char* what, int64_t least, int64_t most) const {

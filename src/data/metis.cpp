@@ -135,6 +135,7 @@ class MetisParser {
                                               : int64_t{ids.as<const int32_t>()[i]};
     };
     std::vector<Edge> edges;
+    edges.reserve(found.sources.rows());
     for (int64_t i = 0; i < found.sources.rows(); ++i)
       edges.emplace_back(id(found.sources, i), id(found.targets, i),
                          weights.defined() ? weights.as<const float>()[i] : 0);

@@ -41,7 +41,9 @@ Array read_array(const Node& node) {
     array.dtype = candidate;
     known = true;
   }
-  if (!known) node.refuse("unknown element type \"", io::printable(dtype), "\"");
+  if (!known)
+    node.refuse("unknown element type \"", io::printable(dtype),
+                "\", expected f32, f64, f16, bf16, i64, i32, u8 or bool");
   std::vector<int64_t> dims;
   for (const Node& dim : node.at("shape").items()) dims.push_back(dim.size());
   if (dims.empty() || dims.size() > static_cast<size_t>(base::kMaxDims))

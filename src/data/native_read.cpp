@@ -128,7 +128,7 @@ class Loader {
   // its mapping.
   void check_features(const native::Column& column, const graph::Column& loaded) {
     const auto* dense = std::get_if<Tensor>(&loaded);
-    if (dense && base::MappedFile::behind(dense->owner())) return check_finite_file(column.dense);
+    if (dense && base::MappedFile::of(dense->owner())) return check_finite_file(column.dense);
     check_finite(loaded, path(column.sparse ? column.values : column.dense), reading_.context.pool);
   }
 

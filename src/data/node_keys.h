@@ -1,8 +1,10 @@
 // Ids of any size and names of nodes to numbers from 0, in order of appearance.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +38,13 @@ class NameTable {
   Pieces<int64_t> starts_;
 };
 
+// An integer of 64 bits, also with a point and zeros, as in 1.0.
+inline std::optional<int64_t> integer_key(std::string_view key) {
+  const size_t point = std::min(key.find('.'), key.size());
+  if (key.find_first_not_of('0', point + (point < key.size())) != key.npos) return std::nullopt;
+  return io::parse_int(key.substr(0, point));
+}
+
 // Names of the nodes at the ends of edges: integers of 64 bits, which are equal however they are
 // written, and any other text.
 class NodeKeys {
@@ -44,7 +53,7 @@ class NodeKeys {
   // bytes.
   template <typename Where>
   int64_t number(std::string_view key, const Where& where) {
-    if (const auto id = io::parse_int(key)) {
+    if (const auto id = integer_key(key)) {
       if (padded_.empty() && is_padded(key)) padded_ = key;
       return number(*id);
     }
@@ -55,8 +64,8 @@ class NodeKeys {
   }
   int64_t number(int64_t id) { return number_of(ids_.number(id), id_numbers_); }
   int64_t count() const { return count_; }
-  // The first integer with zeros or a plus in front, "007", where others are names, as it may have
-  // been meant to be; else empty.
+  // The first integer with zeros or a plus in front or with a point, "007", where others are names,
+  // as it may have been meant to be; else empty.
   std::string padded_beside_names() const { return names_.count() > 0 ? padded_ : std::string(); }
   // Puts them into `columns`: "original_id", i64 [N], when all are integers, else "original_name",
   // u8 [N, longest + 1], each name followed by zeros, integers in decimal. Empties the table.
@@ -67,7 +76,8 @@ class NodeKeys {
  private:
   static bool is_padded(std::string_view integer) {
     const size_t at = integer[0] == '-';
-    return integer[0] == '+' || (integer[at] == '0' && integer.size() > at + 1);
+    return integer[0] == '+' || integer.find('.') != integer.npos ||
+           (integer[at] == '0' && integer.size() > at + 1);
   }
   int64_t number_of(int64_t key, Pieces<int32_t>& numbers);
   base::Tensor take_names(int64_t bytes, const std::string& where);

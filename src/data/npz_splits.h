@@ -34,7 +34,7 @@ struct NamedArrays {
 NamedArrays arrays_of(const io::Npz& npz);
 // append_npz_splits() for such arrays, of nodes or graphs. False without any change if a part has
 // none.
-bool append_splits(const NamedArrays& arrays, const std::string& name, int64_t num_ids,
+bool append_splits(const NamedArrays& npz, const std::string& name, int64_t num_nodes,
                    const char* of, std::vector<Split>& splits);
 
 }  // namespace gnnmg::data

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <bit>
 
+#include "base/error.h"
+
 namespace gnnmg::data {
 
 using base::DType;
@@ -73,6 +75,7 @@ void NumberColumn::push_float(float value) {
   if (!integral_ && wide_) {
     large_.drain([this](int64_t old) { small_.push_back(float_of(old)); });
     wide_ = false;
+    rounded_ = true;
   }
   if (wide_)
     large_.push_back(integer_of(value));
@@ -83,10 +86,9 @@ void NumberColumn::push_float(float value) {
 void NumberColumn::push(int64_t value) {
   integral_ &= value != kNanMark;
   if (integral_ && !wide_ && !exact_as_float(value)) widen();
-  if (wide_ && integral_)
-    large_.push_back(value);
-  else
-    push_float(static_cast<float>(value));
+  if (wide_ && integral_) return large_.push_back(value);
+  rounded_ |= !exact_as_float(value);
+  push_float(static_cast<float>(value));
 }
 
 void NumberColumn::push(double value) {
@@ -100,6 +102,7 @@ void NumberColumn::push(double value) {
   if (whole && std::fabs(value) < kExactInDouble) return push(static_cast<int64_t>(value));
   whole_ &= whole;
   integral_ = false;
+  rounded_ |= whole && static_cast<double>(static_cast<float>(value)) != value;
   push_float(static_cast<float>(value));
 }
 
@@ -135,6 +138,13 @@ Tensor NumberColumn::take_f32(base::Shape shape) {
     small_.drain_into(tensor.as<float>());
   *this = {};
   return tensor;
+}
+
+Tensor NumberColumn::take_f32(base::Shape shape, std::string_view file, base::Log& log) {
+  if (wide_ || rounded_)
+    log.add(base::LogLevel::kWarning,
+            base::text(file, ": integers beyond 16777216 are rounded to 32-bit floats"));
+  return take_f32(shape);
 }
 
 Tensor NumberColumn::take_i64(base::Shape shape) {

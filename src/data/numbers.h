@@ -8,8 +8,10 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/tensor.h"
 #include "base/thread_pool.h"
@@ -165,6 +167,8 @@ class NumberColumn {
   bool has_nan() const { return has_nan_; }
   // f32 of `shape`, values rounded to the nearest. Empties the column.
   base::Tensor take_f32(base::Shape shape);
+  // The same, with a warning that names `file` if integers are rounded.
+  base::Tensor take_f32(base::Shape shape, std::string_view file, base::Log& log);
   // i64 of `shape`, NaN as -1; for integral columns.
   base::Tensor take_i64(base::Shape shape);
 
@@ -174,6 +178,7 @@ class NumberColumn {
   bool integral_ = true, whole_ = true;
   bool has_nan_ = false;
   bool wide_ = false;
+  bool rounded_ = false;   // an integer is held as another number
   Pieces<float> small_;    // exact while the column is integral, else rounded
   Pieces<int64_t> large_;  // values of an integral column, from the first on that no float holds
 };

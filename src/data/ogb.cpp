@@ -32,18 +32,18 @@ constexpr const char* kNoHeader =
     ", as the format has commas between numbers and no header; pandas writes it by "
     "to_csv(header=False, index=False)";
 
-std::string_view without_quotes(std::string_view field) {
+std::string_view unquoted(std::string_view field) {
   const bool quoted = field.size() >= 2 && field.starts_with('"') && field.ends_with('"');
   return quoted ? field.substr(1, field.size() - 2) : field;
 }
 
 bool is_text(std::string_view field) {
-  field = without_quotes(field);
+  field = unquoted(field);
   return !io::parse_double(field) && !is_missing_number(field);
 }
 
 void push_field(std::string_view field, const CountedLines& lines, Table& table) {
-  field = without_quotes(field);
+  field = unquoted(field);
   const bool held = table.values.integral();
   // Integers by themselves: a double would not tell those beyond 2^53 apart.
   if (const auto integer = io::parse_int(field)) {
@@ -57,7 +57,7 @@ void push_field(std::string_view field, const CountedLines& lines, Table& table)
     table.values.push(std::nan(""));
   } else {
     fail(Status::kFormat, lines.where(), ": \"", io::printable(field), "\", expected a number",
-         table.rows == 0 ? kNoHeader : "");
+         table.rows == 0 ? kNoHeader : "", kWordsToNumbers);
   }
   if (held && !table.values.integral() && table.values.whole()) table.too_large = lines.where();
 }
@@ -235,14 +235,14 @@ void number_edges(const OgbCounts& counts, Found& found) {
     shift_edges(found.graph_ptr.as<const int64_t>(), counts.edge_ptr.as<const int64_t>(), found);
 }
 
-// Decimal text may be rounded, a column of integers may not.
-Tensor table_tensor(Table table, bool as_float) {
+// Decimal text may be rounded, a column of integers may not. With gaps it is one of floats.
+Tensor table_tensor(Table table, bool as_float, const std::string& path, base::Log& log) {
   if (!as_float && table.values.whole() && !table.values.integral())
     fail(Status::kRange, table.too_large, ": an integer that 64 bits do not hold");
   const base::Shape shape{table.rows, table.columns};
   if (!as_float && table.values.integral() && !table.values.has_nan())
     return table.values.take_i64(shape);
-  return table.values.take_f32(shape);
+  return table.values.take_f32(shape, path, log);
 }
 
 void expect_rows(int64_t found, int64_t expected, const std::string& where, const std::string& by) {
@@ -304,7 +304,7 @@ bool holds_text(const std::string& path) {
 }
 
 // Tables whose names say that they are of nodes or of edges, except those with texts.
-void read_more_tables(OgbFolder& folder, const OgbCounts& counts, Found& found) {
+void read_more_tables(OgbFolder& folder, const OgbCounts& counts, Reading& reading, Found& found) {
   for (const std::string& name : folder.raw_tables()) {
     const std::string table = base::text("raw/", name);
     const bool of_nodes = name.starts_with("node_");
@@ -313,8 +313,9 @@ void read_more_tables(OgbFolder& folder, const OgbCounts& counts, Found& found) 
     if (!features && holds_text(folder.table_path(table))) continue;
     Table rows = of_nodes ? counted_table(folder, table, found.num_nodes, counts.nodes_by)
                           : counted_table(folder, table, counts.num_edges, counts.edges_by);
+    const std::string path = folder.table_path(table);
     add_column(of_nodes ? found.node_columns : found.edge_columns, features ? "x" : name.substr(5),
-               table_tensor(std::move(rows), features), folder.table_path(table));
+               table_tensor(std::move(rows), features, path, reading.context.log), path);
   }
 }
 
@@ -327,8 +328,9 @@ void read_tables(OgbFolder& folder, Reading& reading, Found& found) {
   bool nodes_proved = false;
   if (folder.has_table("raw/node-feat")) {
     found.features_from = folder.table_path("raw/node-feat");
-    found.features = table_tensor(
-        counted_table(folder, "raw/node-feat", found.num_nodes, counts.nodes_by), true);
+    found.features =
+        table_tensor(counted_table(folder, "raw/node-feat", found.num_nodes, counts.nodes_by), true,
+                     found.features_from, reading.context.log);
     nodes_proved = true;
   }
   const std::string label_table = graphs ? "raw/graph-label" : "raw/node-label";
@@ -340,7 +342,8 @@ void read_tables(OgbFolder& folder, Reading& reading, Found& found) {
         reading.options.task != Task::kRegression)
       fail(Status::kRange, table.too_large, ": the label", kTooLargeLabel);
     set_labels(classes ? table.values.take_i64({table.rows})
-                       : table.values.take_f32({table.rows, table.columns}),
+                       : table.values.take_f32({table.rows, table.columns},
+                                               folder.table_path(label_table), reading.context.log),
                rows, folder.table_path(label_table), found);
     nodes_proved |= !graphs;
   }
@@ -349,7 +352,7 @@ void read_tables(OgbFolder& folder, Reading& reading, Found& found) {
     check_node_count(found.num_nodes, base::File(folder.table_path("raw/edge")).size(),
                      counts.nodes_by);
   read_edge_table(folder, counts, reading, found);
-  read_more_tables(folder, counts, found);
+  read_more_tables(folder, counts, reading, found);
 }
 
 void read_archives(OgbFolder& folder, Reading& reading, Found& found) {

@@ -27,7 +27,7 @@ class OgbFolder {
   // `rows` as parse_table() takes it.
   Table table(std::string_view table, int64_t rows = -1);
   // One integer a row; errors call it `what`.
-  base::Tensor integers(std::string_view table, const char* what);
+  base::Tensor integers(std::string_view name, const char* what);
   io::Npz archive(std::string_view name);
   // The tables in raw/, without raw/ and ending, ascending.
   std::vector<std::string> raw_tables() const;

@@ -56,7 +56,7 @@ DatasetRef read_damaged_gin(const std::string& path, Reading& reading) {
         base::Status::kFormat,
         base::text(error.what(),
                    "; this is as gin, for as edges line 1 has 1 column, expected at "
-                   "least 2; header_lines passes over it, separator says at what it is cut"));
+                   "least 2; header_lines=1 passes over it, separator says at what it is cut"));
   }
 }
 
@@ -171,6 +171,11 @@ DatasetRef open_recognised(const std::string& path, const OpenOptions& options,
     dataset = read(candidate, reading);
   }
   warn_of_files_beside(candidate, path, reading);
+  if (base::is_directory(path) && sub_folder_of(candidate.path, path).empty())
+    for (const Candidate& other : sets_inside(path, candidate))
+      context.log.add(base::LogLevel::kWarning,
+                      base::text(path, ": passes over the data set ", other.path, " (",
+                                 format_name(other.format), "), which opens by its own path"));
   return dataset;
 }
 
@@ -193,7 +198,8 @@ DatasetRef open_dataset(const std::string& path, const OpenOptions& options,
   } catch (const base::Error& error) {
     if (error.status() != base::Status::kFormat || !base::is_directory(path)) throw;
     const std::string unfetched = unfetched_in(path, kDepth);
-    if (unfetched.empty()) throw;
+    const bool said = std::string_view(error.what()).find("was not fetched") != std::string::npos;
+    if (unfetched.empty() || said) throw;
     throw base::Error(base::Status::kFormat, error.what() + unfetched);
   }
 }

@@ -13,9 +13,9 @@ struct Effect {
   bool others = false;          // true: all formats but these use it
 };
 
-template <auto Member>
+template <auto kMember>
 constexpr bool is_default(const OpenOptions& options) {
-  return options.*Member == OpenOptions().*Member;
+  return options.*kMember == OpenOptions().*kMember;
 }
 
 const std::vector<Effect>& effects() {

@@ -148,6 +148,7 @@ void Journal::append(const std::string& text) {
 
 std::vector<FileFacts> Journal::files() const {
   std::vector<FileFacts> all;
+  all.reserve(files_.size());
   for (const auto& [name, facts] : files_) all.push_back(facts);
   return all;
 }

@@ -114,7 +114,7 @@ std::vector<PartColumn> edge_columns_of(const native::Metadata& whole) {
 
 }  // namespace
 
-DatasetRef open_outline(std::shared_ptr<const Source> source, const MakeRows& rows,
+DatasetRef open_outline(const std::shared_ptr<const Source>& source, const MakeRows& rows,
                         const ReadContext& context) {
   const base::CancelScope listening(context.cancel, "opening parts");
   const auto read = std::make_shared<const Manifest>(source);

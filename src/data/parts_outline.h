@@ -36,7 +36,7 @@ struct PartsOutline {
 // The book, labels, splits and weights are read into memory, with their sums and all checks. Errors
 // as of open_dataset() with format "parts", and the errors of `rows`.
 using MakeRows = std::function<std::shared_ptr<const graph::Elsewhere>(const PartsOutline&)>;
-DatasetRef open_outline(std::shared_ptr<const parts::Source> source, const MakeRows& rows,
+DatasetRef open_outline(const std::shared_ptr<const parts::Source>& source, const MakeRows& rows,
                         const ReadContext& context);
 
 }  // namespace gnnmg::data

@@ -30,7 +30,7 @@ class TensorBytes {
   explicit TensorBytes(const Tensor& tensor)
       : data_(static_cast<const uint8_t*>(tensor.data())),
         size_(tensor.view().num_bytes()),
-        mapped_(base::MappedFile::behind(tensor.owner())) {}
+        mapped_(base::MappedFile::of(tensor.owner())) {}
 
   void copy(int64_t begin, int64_t size, SummedFile& to) {
     if (!mapped_) return to.write(data_ + begin, size);
@@ -165,6 +165,7 @@ class PartsSaver {
         if (p >= first && p < end) emit(v, p, *files[p - first]);
       }
       std::vector<FileFacts> written;
+      written.reserve(files.size());
       for (const auto& file : files) written.push_back(file->commit());
       journal_.add(written);
     }
@@ -175,6 +176,7 @@ class PartsSaver {
 
   void make_part_folders() {
     std::vector<std::string> names;
+    names.reserve(count());
     for (int32_t p = 0; p < count(); ++p) names.push_back(part_folder(p));
     base::make_directories(folder_, names);
   }

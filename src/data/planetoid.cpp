@@ -161,9 +161,9 @@ int64_t nodes_of_test(std::span<const uint8_t> bytes, const std::string& where) 
 }
 
 // The nodes that a node's entry lists.
-class Neighbours {
+class Neighbors {
  public:
-  explicit Neighbours(int64_t file_bytes) : room_(file_bytes) {}
+  explicit Neighbors(int64_t file_bytes) : room_(file_bytes) {}
 
   // Returns the integers of a collection, or the keys of a dict, as in networkx.to_dict_of_dicts().
   std::vector<int64_t> of(const io::PickleValue& entry, const std::string& where) {
@@ -202,18 +202,18 @@ void read_graph(std::span<const uint8_t> bytes, const std::string& where, int64_
   };
   std::vector<bool> seen(num_nodes);
   IdColumn sources, targets;
-  Neighbours neighbours(static_cast<int64_t>(bytes.size()));
+  Neighbors neighbors(static_cast<int64_t>(bytes.size()));
   for (int64_t i = 0; i < num_entries; ++i) {
     const int64_t source = node(pickled_int(*entries[i].first, where), "entry", i);
     if (seen[source]) fail(Status::kFormat, where, ": node ", source, " occurs twice");
     seen[source] = true;
-    for (const int64_t neighbour :
-         neighbours.of(*entries[i].second, base::text(where, ", node ", source))) {
-      targets.push(node(neighbour, "neighbors of node", source));
+    for (const int64_t neighbor :
+         neighbors.of(*entries[i].second, base::text(where, ", node ", source))) {
+      targets.push(node(neighbor, "neighbors of node", source));
       sources.push(source);
     }
   }
-  if (neighbours.lost())
+  if (neighbors.lost())
     log.add(base::LogLevel::kWarning,
             base::text(where,
                        ": dicts of neighbors have values, such as counts or weights, which are "

@@ -29,7 +29,7 @@ void check_options(const OpenOptions& options, Format format, const std::string&
 // The own format: a folder with metadata.json.
 DatasetRef read_native(const std::string& folder, Reading& reading);
 // A folder with edges.npy or triples.npy, labels.npy, feat* and split_*.npy.
-DatasetRef read_plain(const std::string& folder, Reading& reading);
+DatasetRef read_plain(const std::string& path, Reading& reading);
 // The eight files PREFIX.x, PREFIX.graph, ... ("DIR/ind.cora").
 DatasetRef read_planetoid(const std::string& prefix, Reading& reading);
 // A folder with out1_node_feature_label.txt and out1_graph_edges.txt, as Geom-GCN's sets have them.
@@ -47,7 +47,7 @@ DatasetRef read_matrix_market(const std::string& path, Reading& reading);
 // A METIS graph in text, plain or compressed by gzip.
 DatasetRef read_metis(const std::string& path, Reading& reading);
 // A folder with raw/ and split/ as the Open Graph Benchmark lays them out.
-DatasetRef read_ogb(const std::string& folder, Reading& reading);
+DatasetRef read_ogb(const std::string& path, Reading& reading);
 // A text with many graphs, as GIN and DGCNN take it; published folds beside it become splits.
 DatasetRef read_gin(const std::string& path, Reading& reading);
 // The files PREFIX_A.txt, PREFIX_graph_indicator.txt, ... of TU Dortmund.

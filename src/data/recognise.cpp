@@ -39,6 +39,9 @@ constexpr const char* kSupported =
     "tu "
     "(NAME_A.txt, NAME_graph_indicator.txt), matrix_market (%%MatrixMarket), metis, edges (a "
     "text with an edge a line, also gzipped, by its own path)";
+constexpr const char* kPlainFiles =
+    "edges.npy (integers [E, 2]), labels.npy (integers [N], -1: none) and feat.npy ([N, F]) for "
+    "format plain";
 constexpr int64_t kStart = 4096;  // bytes by which a text is known
 constexpr std::string_view kPacked = ".gz";
 constexpr std::string_view kTuEdges = "_A.txt", kTuIndicator = "_graph_indicator.txt";
@@ -310,8 +313,7 @@ void refuse_several(const std::string& folder, const std::vector<Candidate>& fou
     const bool last = &candidate == &found.back();
     const char* between = &candidate == found.data() ? "" : last ? " and " : ", ";
     sets += base::text(between, candidate.path, " (", format_name(candidate.format), ")");
-    choices +=
-        base::text(choices.empty() ? "" : " or ", "format = ", format_name(candidate.format));
+    choices += base::text(choices.empty() ? "" : " or ", "format=", format_name(candidate.format));
   }
   fail(Status::kFormat, folder, ": holds data sets of different formats: ", sets, "; ", choices,
        " chooses one");
@@ -327,7 +329,14 @@ std::string found_in_zip(const std::string& path) {
     torch |= entry.name.ends_with("data.pkl");
     names.push_back(io::printable(entry.name));
   }
-  if (arrays) return base::text("an .npz of the arrays ", listed(names));
+  const auto has = [&](std::string_view name) { return std::ranges::count(names, name) > 0; };
+  if (arrays && has("format.npy") && has("shape.npy"))
+    return base::text("a sparse matrix of SciPy, an .npz of the arrays ", listed(names),
+                      "; scipy.io.mmwrite(\"graph.mtx\", scipy.sparse.load_npz(file)) writes it in "
+                      "Matrix Market's form");
+  if (arrays)
+    return base::text("an .npz of the arrays ", listed(names), ", which numpy.save() writes as ",
+                      kPlainFiles);
   if (torch) return "a file of torch.save(), whose arrays numpy.save() writes for format plain";
   return base::text("a zip archive of ", listed(names), ", which has to be unpacked");
 }
@@ -354,6 +363,11 @@ std::string foreign_among(const std::string& folder, const std::vector<std::stri
 
 // Describes the content of a folder that no format reads.
 std::string found_among(const std::string& folder, const std::vector<std::string>& names) {
+  if (std::ranges::count(names, native::kMetadataFile) > 0)
+    return base::text(listed(names), ", but ", native::kMetadataFile,
+                      " does not say \"format\": \"gnnmg-dataset\"");
+  if (std::ranges::any_of(names, [](const std::string& name) { return name.ends_with(".npy"); }))
+    return base::text(listed(names), ", but the names and arrays are to be ", kPlainFiles);
   if (const std::string foreign = foreign_among(folder, names); !foreign.empty())
     return base::text(listed(names), "; ", foreign);
   const auto parts = std::ranges::count_if(names, is_part_of_table);
@@ -374,6 +388,11 @@ std::string found_in(const std::string& path) {
   return "nothing that is known";
 }
 
+// Names the format of data that are not of the wanted format; without such data, `otherwise`.
+std::string found_instead(const std::vector<Candidate>& others, const std::string& otherwise) {
+  return others.empty() ? otherwise : base::text("one of format ", format_name(others[0].format));
+}
+
 }  // namespace
 
 bool is_archive_of_a_set(const std::string& path) {
@@ -388,11 +407,32 @@ bool is_archive_of_a_set(const std::string& path) {
 }
 
 bool is_edge_list_name(std::string_view name) {
-  if (name.ends_with(".gz")) name.remove_suffix(3);
-  for (std::string_view ending :
-       {".csv", ".tsv", ".txt", ".edges", ".edgelist", ".el", ".mtx", ".graph", ".metis"})
-    if (name.ends_with(ending)) return true;
-  return false;
+  std::string lower(name);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  if (lower.ends_with(kPacked)) lower.resize(lower.size() - kPacked.size());
+  constexpr std::string_view kEndings[] = {".csv", ".tsv", ".txt",   ".edges", ".edgelist",
+                                           ".el",  ".mtx", ".graph", ".metis"};
+  return std::ranges::any_of(kEndings,
+                             [&](std::string_view ending) { return lower.ends_with(ending); });
+}
+
+std::vector<Candidate> sets_inside(const std::string& folder, const Candidate& candidate) {
+  std::vector<Candidate> sets;
+  for (const std::string& name : base::list_visible(folder)) {
+    const std::string inner = join_path(folder, name);
+    const bool own = candidate.format == Format::kOgb && (name == "raw" || name == "split");
+    if (own || !base::is_present_directory(inner)) continue;
+    try {
+      for (Candidate& other : look_in_folder(inner, base::list_visible(inner)))
+        if (other.format < Format::kGin && !is_copy_of(other, candidate, folder) &&
+            !is_named_after_form(folder, other))
+          sets.push_back(std::move(other));
+    } catch (const base::Error& error) {  // a file beside a data set need not be whole
+      if (error.status() == Status::kCancelled) throw;
+    }
+  }
+  return sets;
 }
 
 const char* format_name(Format format) noexcept {
@@ -456,13 +496,13 @@ Candidate recognise(const std::string& path, std::string_view wanted,
           if (candidate.format != Format::kEdges) found.push_back(std::move(candidate));
       }
     }
-    if (found.empty()) what = found_among(path, names);
+    if (found.empty()) what = found_instead(look_in_folder(path, names), found_among(path, names));
   } else if (is_present(path)) {
     // Any file can be read as text when that is asked for.
     for (const Format text : {Format::kEdges, Format::kGin, Format::kMatrixMarket, Format::kMetis})
       if (wanted == format_name(text)) found = {{text, path}};
     if (found.empty()) found = keep_wanted(look_at_file(path));
-    if (found.empty()) what = found_in(path);
+    if (found.empty()) what = found_instead(look_at_file(path), found_in(path));
   } else if (is_present(path + ".graph")) {
     found = keep_wanted({{Format::kPlanetoid, path}});
   } else if (const std::string prefix = tu_prefix(base::text(path, kTuEdges)); !prefix.empty()) {

@@ -46,4 +46,8 @@ struct Candidate {
 Candidate recognise(const std::string& path, std::string_view wanted,
                     std::vector<Candidate>* passed_over);
 
+// The data sets of one or many arrays in the folders of `folder`, which holds `candidate` itself;
+// not copies and forms of it, nor the folders that belong to it.
+std::vector<Candidate> sets_inside(const std::string& folder, const Candidate& candidate);
+
 }  // namespace gnnmg::data

@@ -28,7 +28,7 @@ void shuffle(std::span<int64_t> ids, base::Stream& stream) {
 
 // Ids of the samples that have a label (for several targets: at least one); all of a data set
 // without labels.
-std::vector<int64_t> labelled_ids(const Dataset& dataset) {
+std::vector<int64_t> labeled_ids(const Dataset& dataset) {
   const int64_t count = dataset.num_samples();
   std::vector<int64_t> ids;
   ids.reserve(count);
@@ -161,10 +161,10 @@ Tensor with_splits_as_rows(const Tensor& table, int64_t num_nodes) {
   return turned;
 }
 
-void append_code_splits(const Tensor& numbers, const std::string& name, int64_t num_ids,
+void append_code_splits(const Tensor& codes, const std::string& name, int64_t num_ids,
                         const std::string& where, const char* of, std::vector<Split>& splits) {
-  const Tensor codes = with_splits_as_rows(as_codes(numbers, where), num_ids);
-  const base::Shape& shape = codes.shape();
+  const Tensor lines = with_splits_as_rows(as_codes(codes, where), num_ids);
+  const base::Shape& shape = lines.shape();
   const bool rows = shape.num_dims == 2;
   if ((!rows && shape.num_dims != 1) || shape[rows ? 1 : 0] != num_ids)
     fail(Status::kFormat, where, ": shape ", shape.to_string(), ", expected [S, ", num_ids, "], [",
@@ -172,7 +172,7 @@ void append_code_splits(const Tensor& numbers, const std::string& name, int64_t 
   const int64_t count = rows ? shape[0] : 1;
   check_split_count(static_cast<int64_t>(splits.size()), count, where);
   for (int64_t i = 0; i < count; ++i)
-    splits.push_back(split_from_codes(codes.as<const uint8_t>().subspan(i * num_ids, num_ids), name,
+    splits.push_back(split_from_codes(lines.as<const uint8_t>().subspan(i * num_ids, num_ids), name,
                                       static_cast<int32_t>(i),
                                       rows ? base::text(where, ", row ", i) : where, of));
 }
@@ -180,7 +180,7 @@ void append_code_splits(const Tensor& numbers, const std::string& name, int64_t 
 void check_split_count(int64_t there, int64_t more, std::string_view where) {
   if (more > kMaxSplits - there)
     fail(Status::kFormat, where, ": ", more, " splits",
-         there > 0 ? base::text(" behind ", there, " of other files") : "", ", expected at most ",
+         there > 0 ? base::text(" after ", there, " of other files") : "", ", expected at most ",
          kMaxSplits, " in all");
 }
 
@@ -192,7 +192,7 @@ Split random_split(const Dataset& dataset, double train, double validation, uint
          ": expected 0 or more each and at most 1 together");
   if (numpy_legacy && seed > std::numeric_limits<uint32_t>::max())
     fail(Status::kRange, "seed ", seed, ": NumPy's legacy generator takes 0 to 4294967295");
-  std::vector<int64_t> order = labelled_ids(dataset);
+  std::vector<int64_t> order = labeled_ids(dataset);
   const int64_t count = static_cast<int64_t>(order.size());
   if (numpy_legacy) {
     std::vector<int64_t> permutation = numpy_legacy_permutation(static_cast<uint32_t>(seed), count);
@@ -251,7 +251,7 @@ std::vector<Split> fold_splits(const Dataset& dataset, int32_t num_folds, SplitP
          "folds: held_out is the training part, expected validation or test");
   if (numpy_legacy && seed > std::numeric_limits<uint32_t>::max())
     fail(Status::kRange, "seed ", seed, ": NumPy's legacy generator takes 0 to 4294967295");
-  const std::vector<int64_t> ids = labelled_ids(dataset);
+  const std::vector<int64_t> ids = labeled_ids(dataset);
   const int64_t most = std::min<int64_t>(kMaxFolds, static_cast<int64_t>(ids.size()));
   if (num_folds < 2 || num_folds > most)
     fail(Status::kInvalidArgument, num_folds, " folds of ", ids.size(), " labeled ",

@@ -66,10 +66,9 @@ bool may_be_metis(const std::string& path) {
     if (error.status() != Status::kFormat) throw;
     return false;  // a long line, or no text
   }
-  fail(
-      Status::kFormat, path, ": the only line is \"", only_line,
-      "\", which is an edge, or a METIS graph without edges; format = edges or format = metis says "
-      "which");
+  fail(Status::kFormat, path, ": the only line is \"", only_line,
+       "\", which is an edge, or a METIS graph without edges; format=edges or format=metis says "
+       "which");
 }
 
 // A graph, or why the text is none of METIS; neither, where it does not begin as one.
@@ -138,10 +137,10 @@ void refuse_other_shapes(const std::string& path, TextShape shape, const OpenOpt
   if (shape == TextShape::kAdjacency)
     refuse(
         ": each line has a node and its neighbors, as an adjacency list, which is not read; write "
-        "an edge a line; the format edges takes the lines for edges with weights");
+        "an edge a line; format=edges takes the lines for edges with weights");
   if (shape == TextShape::kOneLine)
     refuse(
-        ": has one line of more numbers than an edge has; write an edge a line; the format edges "
+        ": has one line of more numbers than an edge has; write an edge a line; format=edges "
         "takes it for a list of one edge");
 }
 

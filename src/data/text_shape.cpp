@@ -248,7 +248,7 @@ TextShape shape_of_text(std::unique_ptr<io::ByteSource> source, Reading& reading
   bool first = true, numbered = false;
   std::string_view line;
   while (lines.next(line)) {
-    if (is_comment(line) || io::trim_blanks(line).empty()) continue;
+    if (is_comment(line) || is_blank_row(line)) continue;
     const bool at_first = std::exchange(first, false);
     if (at_first) numbered = fields.take_numbers_of_columns(line);
     if (at_first && fields.indexed()) continue;

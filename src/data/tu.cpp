@@ -57,9 +57,13 @@ class TuLines {
     const auto value = io::parse_whole(field);
     if (!value)
       fail(Status::kFormat, where(), ": ", what, " \"", io::printable(field),
-           "\", expected an integer", io::is_integer(field) ? " of 64 bits" : "");
+           "\", expected an integer",
+           io::is_integer(field)     ? " of 64 bits"
+           : io::parse_double(field) ? ""
+                                     : kWordsToNumbers);
     if (*value < least || *value > most)
-      fail(Status::kRange, where(), ": ", what, " ", *value, ", expected ", least, " to ", most);
+      fail(Status::kRange, where(), ": ", what, " ", *value, ", expected ", least, " to ", most,
+           *value == 0 && least == 1 ? "; the format counts from 1" : "");
     return *value;
   }
   void split(std::string_view line, std::vector<std::string_view>& fields) const {
@@ -133,7 +137,7 @@ class TuParser {
       const size_t comma = line.find(',');
       if (comma == line.npos)
         fail(Status::kFormat, in.where(), ": \"", io::printable(line),
-             "\", expected \"node, node\"");
+             "\", expected \"node, node\" with a comma between");
       const int64_t u = in.integer(line.substr(0, comma), "node", 1, found_.num_nodes) - 1;
       const int64_t v = in.integer(line.substr(comma + 1), "node", 1, found_.num_nodes) - 1;
       if (graph_of_[u] != graph_of_[v])
@@ -209,7 +213,7 @@ class TuParser {
     where = sources_[static_cast<int>(part)]->name();
     Table table = parse_table(std::move(sources_[static_cast<int>(part)]), reading_);
     expect_rows(table.rows, rows, of, where, by);
-    return table.values.take_f32({table.rows, table.columns});
+    return table.values.take_f32({table.rows, table.columns}, where, reading_.context.log);
   }
 
   std::string name_of(TuPart part) const { return sources_[static_cast<int>(part)]->name(); }
@@ -226,7 +230,8 @@ class TuParser {
     Table table =
         parse_table(std::move(sources_[static_cast<int>(TuPart::kGraphAttributes)]), reading_);
     take_graph_rows(table.rows, found_.labels_from);
-    found_.labels = table.values.take_f32({table.rows, table.columns});
+    found_.labels = table.values.take_f32({table.rows, table.columns}, found_.labels_from,
+                                          reading_.context.log);
     found_.regression = true;
   }
 
@@ -236,8 +241,7 @@ class TuParser {
       return read_graph_attributes();
     if (!has(TuPart::kGraphLabels)) return;
     if (has(TuPart::kGraphAttributes))
-      warn_unused(TuPart::kGraphAttributes, TuPart::kGraphLabels,
-                  "; the task regression takes them");
+      warn_unused(TuPart::kGraphAttributes, TuPart::kGraphLabels, "; task=regression takes them");
     TuLines in = lines(TuPart::kGraphLabels);
     const std::string where = in.name();
     CategoryColumn classes;
@@ -252,7 +256,10 @@ class TuParser {
       const float value = number ? static_cast<float>(*number) : NAN;
       if (!std::isfinite(value))
         fail(Status::kFormat, in.where(), ": the label \"", io::printable(line),
-             "\", expected a number");
+             "\", expected a number",
+             number                                     ? ""
+             : line.find_first_of(", \t;") == line.npos ? kWordsToNumbers
+                                                        : "; a line has one label");
       if (integral && !whole && io::is_integer(line))
         fail(Status::kRange, in.where(), ": the label ", io::printable(line), kTooLargeLabel);
       if (integral && whole) {

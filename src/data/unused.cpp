@@ -11,6 +11,8 @@
 namespace gnnmg::data {
 namespace {
 
+const std::string kGzip = ".gz";
+
 std::string names_text(const std::vector<std::string>& names) {
   constexpr size_t kMost = 12;
   std::string text;
@@ -105,7 +107,10 @@ void warn_of_unread_files(const std::string& folder, std::span<const std::string
     const std::string path = normal(base::join_path(folder, name));
     const bool directory = base::is_present_directory(path);
     if (is_known(name) || is_read(path, directory)) continue;
-    if (!directory && (is_table_name(name) || is_more(name)))
+    const bool packed =
+        name.ends_with(kGzip) && is_read(path.substr(0, path.size() - kGzip.size()), false);
+    if (!directory &&
+        (is_table_name(name) || is_more(name) || packed || is_read(path + kGzip, false)))
       files.push_back(name);
     else if (is_split_name(name) && (directory || is_data_name(name)))
       splits.push_back(name);

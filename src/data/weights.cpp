@@ -24,7 +24,7 @@ void check(std::span<const double> weights, const char* name) {
            " to ", kMost);
     counts = counts || weights[i] > 0;
   }
-  if (!counts) fail(Status::kInvalidArgument, name, " are all 0");
+  if (!counts) fail(Status::kInvalidArgument, name, " are all 0, expected one above 0");
 }
 
 Tensor copy_of(std::span<const double> weights) {
@@ -79,24 +79,24 @@ Tensor balanced_class_weights(const Dataset& dataset, std::span<const int64_t> i
   const Tensor& labels = *dataset.labels();
   const auto label = labels.as<const int64_t>();
   std::vector<int64_t> counts(dataset.num_classes, 0);
-  int64_t labelled = 0;
+  int64_t labeled = 0;
   for (const int64_t id : ids) {
     if (label[id] < 0) continue;
     ++counts[label[id]];
-    ++labelled;
+    ++labeled;
   }
   std::vector<double> weights(counts.size());
   for (size_t c = 0; c < counts.size(); ++c) {
     if (counts[c] == 0)
       fail(Status::kInvalidArgument, "balanced class weights: no training ", dataset.sample_name(),
            " is of class ", c);
-    weights[c] = static_cast<double>(labelled) /
+    weights[c] = static_cast<double>(labeled) /
                  (static_cast<double>(counts.size()) * static_cast<double>(counts[c]));
   }
   return copy_of(weights);
 }
 
-int64_t count_labelled(const Dataset& dataset, std::span<const int64_t> ids) {
+int64_t count_labeled(const Dataset& dataset, std::span<const int64_t> ids) {
   const Tensor& labels = *dataset.labels();
   const auto weight = [](const Tensor& weights, int64_t i) {
     return weights.defined() ? weights.as<const double>()[i] : 1;

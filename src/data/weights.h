@@ -21,6 +21,6 @@ base::Tensor make_sample_weights(const Dataset& dataset, const base::TensorView&
 base::Tensor balanced_class_weights(const Dataset& dataset, std::span<const int64_t> ids);
 
 // The number of ids whose label counts in a loss: by its weight, where there are weights.
-int64_t count_labelled(const Dataset& dataset, std::span<const int64_t> ids);
+int64_t count_labeled(const Dataset& dataset, std::span<const int64_t> ids);
 
 }  // namespace gnnmg::data

@@ -19,7 +19,6 @@ namespace gnnmg::device {
 struct ExitGuard::Entry {
   std::function<void()> call_off;
   std::function<bool()> at_rest;
-  bool on_devices;
   bool called_off = false;
 };
 
@@ -41,37 +40,25 @@ std::atomic<bool> over{false};  // true once devices may not be used any more
 std::atomic<int64_t> uses{0};   // uses by all threads
 constinit thread_local int64_t own_uses = 0;
 
-struct Rest {
-  bool all = true, devices = true;
-};
-
-// Cancels all work that is not canceled yet, and returns the state of all work. The lock is not
+// Cancels all work that is not canceled yet, and tells whether all work has ended. The lock is not
 // held between polls, because running work may start or end other work.
-Rest look() {
-  Rest rest;
-  {
-    std::lock_guard lock(registry().mutex);
-    for (ExitGuard::Entry* entry : registry().entries)
-      if (!std::exchange(entry->called_off, true)) entry->call_off();
-    for (ExitGuard::Entry* entry : registry().entries) {
-      if (entry->at_rest()) continue;
-      rest.all = false;
-      if (entry->on_devices) rest.devices = false;
-    }
-  }
-  if (uses.load() != own_uses) rest.all = rest.devices = false;
-  return rest;
+bool at_rest() {
+  std::lock_guard lock(registry().mutex);
+  for (ExitGuard::Entry* entry : registry().entries)
+    if (!std::exchange(entry->called_off, true)) entry->call_off();
+  return std::ranges::all_of(registry().entries, [](auto* entry) { return entry->at_rest(); }) &&
+         uses.load() == own_uses;
 }
 
 void end(int status, void*) {
   const auto deadline = exit_deadline();
   over = true;
-  Rest rest = look();
-  while (!rest.all && std::chrono::steady_clock::now() < deadline) {
+  bool rest = at_rest();
+  while (!rest && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    rest = look();
+    rest = at_rest();
   }
-  if (!rest.devices) {
+  if (!rest) {
     std::fflush(nullptr);
     _exit(status);
   }
@@ -97,8 +84,8 @@ void watch_exit() noexcept {
       nullptr);
 }
 
-ExitGuard::ExitGuard(std::function<void()> call_off, std::function<bool()> at_rest, bool on_devices)
-    : entry_(new Entry{std::move(call_off), std::move(at_rest), on_devices}) {
+ExitGuard::ExitGuard(std::function<void()> call_off, std::function<bool()> at_rest)
+    : entry_(new Entry{std::move(call_off), std::move(at_rest)}) {
   std::lock_guard lock(registry().mutex);
   registry().entries.push_back(entry_);
 }

@@ -1,7 +1,7 @@
-// Ends the work on devices when the host's program exits. LibTorch's CUDA half is opened while the
-// program runs, so its static objects are destroyed before the library's. A device that is used
-// after that crashes the program at its exit. So work is canceled and awaited before, and all
-// device memory that is freed later is leaked: the system reclaims it with the process.
+// Ends running work when the host's program exits. LibTorch makes static objects on first use, and
+// its CUDA half is opened while the program runs: both end before the library's static objects, and
+// a thread that still computes then crashes the program. So work is canceled and awaited before,
+// and all device memory that is freed later is leaked: the system reclaims it with the process.
 #pragma once
 
 #include <chrono>
@@ -23,9 +23,9 @@ class ExitGuard {
  public:
   // `call_off` asks the work to end; `at_rest` tells whether it has ended. The thread that exits
   // calls both, possibly inside a callback of the host, in the order in which the guards were made.
-  // If work on devices does not end in time, the process is ended there, with the exit code that
-  // the program has chosen and with its files flushed.
-  ExitGuard(std::function<void()> call_off, std::function<bool()> at_rest, bool on_devices);
+  // If work does not end in time, the process is ended there, with the exit code that the program
+  // has chosen and with its files flushed.
+  ExitGuard(std::function<void()> call_off, std::function<bool()> at_rest);
   ~ExitGuard();
   ExitGuard(const ExitGuard&) = delete;
   ExitGuard& operator=(const ExitGuard&) = delete;

@@ -15,7 +15,7 @@ struct KernelWorld {
   int growths = 0;               // memory calls of libraries in progress; a failed one has no end
   int waiting = 0;               // memory calls that wait for launches
   int64_t age = 0;               // growths of an earlier age are ignored
-  const LaunchOrder* alone = nullptr;  // the gate whose launch excludes all others
+  const LaunchOrder* exclusive = nullptr;  // the gate whose launch excludes all others
 
   template <typename F>
   void for_gates(const F& body) {
@@ -28,7 +28,7 @@ struct KernelWorld {
     return any;
   }
   // Ignores launches that have been open since `since` or longer.
-  void leave_open(Clock::time_point since, const LaunchOrder* own) {
+  void ignore_open(Clock::time_point since, const LaunchOrder* own) {
     for_gates([&](LaunchOrder& gate) {
       if (gate.open_ && &gate != own && gate.opened_ <= since) gate.close();
     });
@@ -40,7 +40,7 @@ struct KernelWorld {
     ++waiting;
     const bool none = changed.wait_for(lock, patience, [&] { return !any_open(own); });
     --waiting;
-    if (!none && patience >= LaunchOrder::kPatience) leave_open(begun, own);
+    if (!none && patience >= LaunchOrder::kPatience) ignore_open(begun, own);
   }
 };
 
@@ -78,8 +78,8 @@ bool LaunchOrder::try_enter() noexcept {
   const std::lock_guard lock(world().mutex);
   // A rank that follows another one must not wait for a memory call that waits for the other's
   // operation.
-  if (kernels_ == 0 && callers_ > 0) return false;
-  ++kernels_;
+  if (entered_ == 0 && callers_ > 0) return false;
+  ++entered_;
   ++operations;
   return true;
 }
@@ -87,29 +87,29 @@ bool LaunchOrder::try_enter() noexcept {
 void LaunchOrder::leave() noexcept {
   const std::lock_guard lock(world().mutex);
   --operations;
-  if (--kernels_ > 0) return;
+  if (--entered_ > 0) return;
   refused_ = {};
   if (launched_ < num_ranks_) {  // the launch has failed
     --number_;
     launched_ = num_ranks_;
     close();
   }
-  if (world().alone == this) world().alone = nullptr;
+  if (world().exclusive == this) world().exclusive = nullptr;
   world().changed.notify_all();
 }
 
 void LaunchOrder::open() noexcept {
-  open_ = !alone_;
+  open_ = !ignored_;
   opened_ = Clock::now();
 }
 
 void LaunchOrder::close() noexcept {
   open_ = false;
-  if (world().alone == this) world().alone = nullptr;
+  if (world().exclusive == this) world().exclusive = nullptr;
   world().changed.notify_all();
 }
 
-bool LaunchOrder::tired(std::chrono::milliseconds patience) noexcept {
+bool LaunchOrder::out_of_patience(std::chrono::milliseconds patience) noexcept {
   const auto now = Clock::now();
   if (refused_ == Clock::time_point()) refused_ = now;
   return now - refused_ >= patience;
@@ -121,33 +121,35 @@ void LaunchOrder::note_failure() noexcept {
   world().changed.notify_all();
 }
 
-void LaunchOrder::leave_failed_alone() noexcept {
+void LaunchOrder::ignore_failed() noexcept {
   const std::lock_guard lock(world().mutex);
   world().for_gates([](LaunchOrder& gate) {
     if (gate.failed_ == Clock::time_point()) return;
-    gate.alone_ = true;
+    gate.ignored_ = true;
     gate.close();
   });
   world().changed.notify_all();
 }
 
 // True if the operation may never end because the driver hangs.
-bool LaunchOrder::left_alone() const noexcept {
-  if (alone_) return true;
+bool LaunchOrder::ignored() const noexcept {
+  if (ignored_) return true;
   return failed_ != Clock::time_point() && Clock::now() - failed_ >= kPatience;
 }
 
-bool LaunchOrder::try_launch(int64_t number, bool alone) noexcept {
+bool LaunchOrder::try_launch(int64_t number, bool exclusive) noexcept {
   KernelWorld& all = world();
   const std::lock_guard lock(all.mutex);
   if (number <= number_) return true;
   if (launched_ < num_ranks_) return false;
   const bool called = all.calls > 0 || all.growths > 0 || all.waiting > 0;
-  const bool others = (all.alone != nullptr && all.alone != this) || (alone && all.any_open(this));
-  if (alone && all.alone == nullptr) all.alone = this;  // no other launch begins before this one
+  const bool others =
+      (all.exclusive != nullptr && all.exclusive != this) || (exclusive && all.any_open(this));
+  if (exclusive && all.exclusive == nullptr)
+    all.exclusive = this;  // no other launch begins before this one
   if (called || others) {
-    if (!tired(all.calls > 0 ? kPatienceWithCalls : kPatience)) return false;
-    all.leave_open(refused_, this);
+    if (!out_of_patience(all.calls > 0 ? kPatienceWithCalls : kPatience)) return false;
+    all.ignore_open(refused_, this);
     if (all.growths > 0) {  // a failed growth is never ended
       all.growths = 0;
       ++all.age;
@@ -162,7 +164,9 @@ bool LaunchOrder::try_launch(int64_t number, bool alone) noexcept {
 
 void LaunchOrder::note_launch(int64_t number) noexcept {
   const std::lock_guard lock(world().mutex);
-  if (number == number_ && launched_ < num_ranks_ && ++launched_ == num_ranks_) close();
+  if (number != number_ || launched_ >= num_ranks_) return;
+  ++launched_;
+  if (launched_ == num_ranks_) close();
 }
 
 bool LaunchOrder::all_launched(int64_t number) const noexcept {
@@ -188,7 +192,7 @@ MemoryCall::MemoryCall() noexcept {
   if (has_gate) {
     gate_ = current_gate.get();
     ++gate_->callers_;
-    const auto may = [this] { return gate_->kernels_ == 0 || gate_->left_alone(); };
+    const auto may = [this] { return gate_->entered_ == 0 || gate_->ignored(); };
     while (!all.changed.wait_for(lock, LaunchOrder::kPatience, may)) continue;
   }
   all.wait_for_launches(lock, nullptr, LaunchOrder::kPatience);

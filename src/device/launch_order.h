@@ -48,17 +48,17 @@ class LaunchOrder {
 
   // Within an operation: the rank is about to make launch `number` of the communicator, counted
   // from 1, and has made the one before. Returns false while another rank has not made that one,
-  // while a memory call runs, or while another communicator launches alone; with `alone`, which is
-  // the same for all ranks, also while any other communicator launches.
-  bool try_launch(int64_t number, bool alone) noexcept;
+  // while a memory call runs, or while another communicator has an exclusive launch. An `exclusive`
+  // launch, which is so for all ranks, also waits for the launches of all other communicators.
+  bool try_launch(int64_t number, bool exclusive) noexcept;
   // Reports a launch as made: memory calls do not block it any more.
   void note_launch(int64_t number) noexcept;
   bool all_launched(int64_t number) const noexcept;
   // Reports that the communicator has failed: its operations block others for kPatience at most.
   void note_failure() noexcept;
-  // Makes the operations of failed communicators block nobody. Called when a device is given up
+  // Makes the operations of failed communicators block nobody. Called when a device is quarantined
   // (device/wait.h), because its driver may never let a thread return from its operation.
-  static void leave_failed_alone() noexcept;
+  static void ignore_failed() noexcept;
 
   // The gate of this thread, or null. The workers of a loader take it over from the thread that
   // makes the loader.
@@ -71,16 +71,17 @@ class LaunchOrder {
   using Time = std::chrono::steady_clock::time_point;
   void open() noexcept;
   void close() noexcept;
-  bool tired(std::chrono::milliseconds patience) noexcept;
-  bool left_alone() const noexcept;
+  bool out_of_patience(std::chrono::milliseconds patience) noexcept;
+  bool ignored() const noexcept;
 
   // The world's mutex guards all members below.
   const int num_ranks_;
-  int kernels_ = 0, callers_ = 0;  // callers_: memory calls that run or wait for kernels_
-  int64_t number_ = 0;             // number of the newest launch
-  int launched_;                   // ranks that have made the newest launch
-  bool open_ = false;              // some ranks have not made it, and others still wait for them
-  bool alone_ = false;             // the operations of this gate block nobody any more
+  int entered_ = 0;       // ranks within an operation
+  int callers_ = 0;       // memory calls of the ranks' threads, running or waiting for entered_
+  int64_t number_ = 0;    // number of the newest launch
+  int launched_;          // ranks that have made the newest launch
+  bool open_ = false;     // some ranks have not made it, and others still wait for them
+  bool ignored_ = false;  // the operations of this gate block nobody any more
   Time opened_{}, refused_{}, failed_{};  // start times; unset if not in that state
   LaunchOrder* next_ = nullptr;           // next gate of the world
 };

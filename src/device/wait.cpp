@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -26,7 +28,8 @@ struct Quarantine {
 };
 // Never destroyed, because detached threads outlive main().
 Quarantine& the_quarantine() noexcept {
-  static Quarantine& instance = *new Quarantine;
+  alignas(Quarantine) static std::byte place[sizeof(Quarantine)];
+  static Quarantine& instance = *new (place) Quarantine;
   return instance;
 }
 
@@ -100,7 +103,7 @@ void wait_to_free(const Table& table, int device, Queue* queue) noexcept {
   }
 }
 
-void set_drain_limit(std::chrono::milliseconds time) noexcept { time_before_free = time; }
+void set_drain_limit(std::chrono::milliseconds limit) noexcept { time_before_free = limit; }
 
 void block_frees() noexcept { program_ends = true; }
 
@@ -110,7 +113,7 @@ void quarantine(const Table& table, int device, const std::string& why) {
     const std::lock_guard lock(all.mutex);
     all.reasons.emplace(std::pair(&table, device), why);
   }
-  LaunchOrder::leave_failed_alone();
+  LaunchOrder::ignore_failed();
 }
 
 bool quarantined(const Table& table, int device) noexcept {

@@ -1,5 +1,6 @@
-// Waits for devices with a deadline, so that neither an endless kernel nor a hung driver blocks a
-// caller longer than it accepts.
+// The library's policy for a GPU that does not answer: waits have a deadline, so that neither an
+// endless kernel nor a hung driver blocks a caller longer than it accepts, and a hung device is
+// quarantined. train/ranks/rank_ends.h applies it to the ranks of a trainer.
 //
 // A device is running, failed or quarantined. Failed: the driver reports it as lost, or a call on
 // it has failed; its work ends, and its memory can be freed. Quarantined: it has not finished its

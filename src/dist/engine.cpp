@@ -39,7 +39,7 @@ std::string own_file() {
 }
 
 // The file that a link leads to; `path` itself if it is none.
-std::string behind_links(const std::string& path) {
+std::string target_of_links(const std::string& path) {
   char resolved[PATH_MAX];
   return realpath(path.c_str(), resolved) != nullptr ? resolved : path;
 }
@@ -98,7 +98,7 @@ const Engine& open_engine_at(const std::string& path) {
 
 const Engine& open_engine() {
   const std::string file = own_file();
-  for (const std::string& folder : {folder_of(file), folder_of(behind_links(file))})
+  for (const std::string& folder : {folder_of(file), folder_of(target_of_links(file))})
     for (const char* libraries : {"", GNNMG_LIBRARY_FOLDER})
       if (base::exists(folder + libraries + kPlugin))
         return open_engine_at(folder + libraries + kPlugin);

@@ -52,8 +52,8 @@ namespace {
 // Keeps the piece that was read last: files are read from beginning to end.
 class PiecedFile : public data::parts::SourceFile {
  public:
-  PiecedFile(const Files& files, std::string name, std::string path, base::CancelToken cancel)
-      : files_(files), name_(std::move(name)), path_(std::move(path)), cancel_(std::move(cancel)) {
+  PiecedFile(const Files& files, std::string name, std::string path)
+      : files_(files), name_(std::move(name)), path_(std::move(path)) {
     size_ = files_.read_piece(name_, 0, piece_, cancel_);
   }
   const std::string& path() const override { return path_; }
@@ -80,7 +80,7 @@ class PiecedFile : public data::parts::SourceFile {
 
   const Files& files_;
   const std::string name_, path_;
-  const base::CancelToken cancel_;
+  const base::CancelToken cancel_ = base::current_cancel();
   int64_t size_ = 0;
   mutable int64_t begin_ = 0;
   mutable std::vector<uint8_t> piece_;
@@ -88,18 +88,17 @@ class PiecedFile : public data::parts::SourceFile {
 
 class FilesSource : public data::parts::Source {
  public:
-  FilesSource(std::shared_ptr<const Files> files, std::string name, base::CancelToken cancel)
-      : files_(std::move(files)), name_(std::move(name)), cancel_(std::move(cancel)) {}
+  FilesSource(std::shared_ptr<const Files> files, std::string name)
+      : files_(std::move(files)), name_(std::move(name)) {}
   const std::string& name() const override { return name_; }
   std::unique_ptr<data::parts::SourceFile> open(const std::string& file) const override {
-    return std::make_unique<PiecedFile>(*files_, file, base::join_path(name_, file), cancel_);
+    return std::make_unique<PiecedFile>(*files_, file, base::join_path(name_, file));
   }
   void expect_parts() const override {}  // the server of the parts has looked
 
  private:
   const std::shared_ptr<const Files> files_;
   const std::string name_;
-  const base::CancelToken cancel_;
 };
 
 class NearOrFar : public data::parts::Source {
@@ -125,8 +124,8 @@ class NearOrFar : public data::parts::Source {
 }  // namespace
 
 std::shared_ptr<const data::parts::Source> source_of(std::shared_ptr<const Files> files,
-                                                     std::string name, base::CancelToken cancel) {
-  return std::make_shared<const FilesSource>(std::move(files), std::move(name), std::move(cancel));
+                                                     std::string name) {
+  return std::make_shared<const FilesSource>(std::move(files), std::move(name));
 }
 
 std::shared_ptr<const data::parts::Source> source_of(

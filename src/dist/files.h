@@ -37,9 +37,10 @@ class Files {
                             const base::CancelToken& cancel) const;
 };
 
-// The files as a folder to open a data set from, which is called `name` in errors.
+// The files as a folder to open a data set from, which is called `name` in errors. A file's reads
+// are canceled by the token of the scope in which it was opened.
 std::shared_ptr<const data::parts::Source> source_of(std::shared_ptr<const Files> files,
-                                                     std::string name, base::CancelToken cancel);
+                                                     std::string name);
 
 // The files of a folder here, and, of parts that are not, the files of `far`.
 std::shared_ptr<const data::parts::Source> source_of(

@@ -15,8 +15,8 @@ constexpr size_t kMaxRefusalText = 1000;
 constexpr size_t kSizeAt = 0, kMagicAt = 4, kVersionAt = 8, kVersionEnd = 10;
 
 uint32_t checksum_of(std::span<const uint8_t> message) {
-  constexpr size_t at = offsetof(Head, checksum);
-  return io::crc32c(message.subspan(at + 4), io::crc32c(message.first(at)));
+  constexpr size_t kAt = offsetof(Head, checksum);
+  return io::crc32c(message.subspan(kAt + 4), io::crc32c(message.first(kAt)));
 }
 
 [[noreturn]] void throw_refusal(std::span<const uint8_t> message) {

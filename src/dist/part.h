@@ -21,7 +21,7 @@ inline constexpr int32_t kDegreesColumn = INT32_MAX;
 // The numbers of more such columns: for edge column k, kWeightSumsColumn + k has the
 // graph::WeightSums of these weights, f64 [rows, 3], if the column has one number per edge.
 inline constexpr int32_t kWeightSumsColumn = INT32_MAX - kMaxEdgeColumns;
-inline constexpr bool is_made_of_edges(int32_t column) { return column >= kWeightSumsColumn; }
+constexpr bool is_made_of_edges(int32_t column) { return column >= kWeightSumsColumn; }
 
 // Immutable once made. Any thread.
 class Part {

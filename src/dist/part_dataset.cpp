@@ -29,13 +29,16 @@ class PartGraph final : public graph::Elsewhere {
         degrees_(make_part_store(parts_, kDegreesColumn, {}, base::CancelToken())) {}
 
   // Before others have it.
-  void add(const std::string& name, std::span<const int64_t> kept,
-           const base::CancelToken& cancel) {
+  std::shared_ptr<KeepingStore> add(const std::string& name) {
     const auto number = static_cast<int32_t>(stores_.size());
-    stores_.emplace(name, make_part_store(parts_, number, kept, cancel));
-    kept_rows_ += static_cast<int64_t>(kept.size());
+    std::shared_ptr<KeepingStore> store = make_part_store(parts_, number, {}, base::CancelToken());
+    stores_.emplace(name, store);
+    return store;
   }
-  PartsHere here() const { return {parts_, kept_rows_, process_of_part_}; }
+  void set_chooser(std::shared_ptr<RowChooser> chooser) { chooser_ = std::move(chooser); }
+  // Null: no rows are kept.
+  RowChooser* chooser() const { return chooser_.get(); }
+  PartsHere here() const { return {parts_, chooser_ ? chooser_->num_kept() : 0, process_of_part_}; }
 
   std::string describe() const override { return base::text(own_, " of ", parts_->num_parts()); }
   int64_t num_edges() const override { return num_edges_; }
@@ -73,7 +76,7 @@ class PartGraph final : public graph::Elsewhere {
   std::vector<int32_t> process_of_part_;
   int64_t num_edges_;
   bool edge_ids_;
-  int64_t kept_rows_ = 0;
+  std::shared_ptr<RowChooser> chooser_;
   std::shared_ptr<const feature::FeatureStore> degrees_;
   std::map<std::string, std::shared_ptr<const feature::FeatureStore>, std::less<>> stores_;
 };
@@ -103,10 +106,9 @@ class Opening {
         std::move(edge_facts));
     auto graph = std::make_shared<PartGraph>(parts, numbers, outline_, config_.process_of_part);
     for (const ColumnFacts& column : facts) {
-      std::vector<int64_t> kept;
+      const std::shared_ptr<KeepingStore> store = graph->add(column.name);
       if (column.name == outline_.feature && !column.sparse && !others.empty())
-        kept = rows_to_keep(numbers, column);
-      graph->add(column.name, kept, context_.cancel);
+        if (auto chooser = make_chooser(numbers, store)) graph->set_chooser(std::move(chooser));
     }
     return graph;
   }
@@ -124,23 +126,19 @@ class Opening {
     return own;
   }
 
-  std::vector<int64_t> rows_to_keep(const std::vector<int32_t>& own,
-                                    const ColumnFacts& facts) const {
-    CachedRows cached =
-        choose_cached_rows(*outline_.parts, own, facts.row_bytes(), config_.cache, context_.cancel);
-    const auto count = static_cast<int64_t>(cached.nodes.size());
-    context_.log.add(
-        base::LogLevel::kInfo,
-        outline_.parts->arguments.fanouts.empty()
-            ? base::text(outline_.parts->manifest->source().name(),
-                         ": keeps no rows of other parts, because no hotness was kept with the "
-                         "parts; save them with fan-outs to have it")
-            : base::text(outline_.parts->manifest->source().name(), ": keeps ", count,
-                         " rows of other parts, ", count * facts.row_bytes(),
-                         " bytes; of the rows of other parts that ",
-                         "mini-batches read they are expected to be ",
-                         static_cast<int>(100 * cached.hit_rate + 0.5), " %"));
-    return std::move(cached.nodes);
+  // Null where no hotness was kept.
+  std::shared_ptr<RowChooser> make_chooser(const std::vector<int32_t>& own,
+                                           const std::shared_ptr<KeepingStore>& store) const {
+    if (outline_.parts->arguments.fanouts.empty()) {
+      context_.log.add(base::LogLevel::kInfo,
+                       base::text(outline_.parts->manifest->source().name(),
+                                  ": keeps no rows of other parts, because no hotness was kept "
+                                  "with the parts; save them with fan-outs to have it"));
+      return nullptr;
+    }
+    auto chooser = std::make_shared<RowChooser>(outline_.parts, own, store, config_.cache);
+    chooser->choose({}, context_.log, context_.cancel);
+    return chooser;
   }
 
   const PartDatasetConfig& config_;
@@ -189,11 +187,12 @@ std::unique_ptr<Channel> make_part_channel(const ReadPart& read, const std::vect
   return make_local_channel(std::move(servers));
 }
 
-data::DatasetRef open_part_dataset(std::shared_ptr<const data::parts::Source> source,
+data::DatasetRef open_part_dataset(const std::shared_ptr<const data::parts::Source>& source,
                                    const PartDatasetConfig& config,
                                    const data::ReadContext& context) {
+  const base::CancelScope scope(context.cancel, "opening parts");
   return data::open_outline(
-      std::move(source),
+      source,
       [&](const data::PartsOutline& outline) { return Opening(config, outline, context).graph(); },
       context);
 }
@@ -201,6 +200,12 @@ data::DatasetRef open_part_dataset(std::shared_ptr<const data::parts::Source> so
 std::optional<PartsHere> parts_here(const data::Dataset& dataset) {
   const auto* graph = dynamic_cast<const PartGraph*>(dataset.graph->elsewhere());
   return graph ? std::optional(graph->here()) : std::nullopt;
+}
+
+void keep_rows_for(const data::Dataset& dataset, std::vector<int32_t> seeds_of, base::Log& log,
+                   const base::CancelToken& cancel) {
+  const auto* graph = dynamic_cast<const PartGraph*>(dataset.graph->elsewhere());
+  if (graph && graph->chooser()) graph->chooser()->choose(std::move(seeds_of), log, cancel);
 }
 
 }  // namespace gnnmg::dist

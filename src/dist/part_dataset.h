@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "base/log.h"
 #include "data/dataset.h"
 #include "data/parts_source.h"
 #include "dist/channel.h"
@@ -51,10 +52,11 @@ struct PartDatasetConfig {
 // A data set that describes itself like the whole, with the same fingerprint, and whose
 // mini-batches are the whole's to the bit. Its graph's edges and rows are elsewhere
 // (graph/elsewhere.h): samplers and stores made of it ask for them, and an operation that needs the
-// whole graph is Error(kUnsupported). The log says which rows of other parts it keeps.
+// whole graph is Error(kUnsupported). It keeps the rows of other parts for training ids of the own
+// parts, or of all where there are none, as RowChooser says.
 // Error(kRange) for a part that does not exist, and the errors of data::open_outline(), reading and
 // asking.
-data::DatasetRef open_part_dataset(std::shared_ptr<const data::parts::Source> source,
+data::DatasetRef open_part_dataset(const std::shared_ptr<const data::parts::Source>& source,
                                    const PartDatasetConfig& config,
                                    const data::ReadContext& context);
 
@@ -68,5 +70,11 @@ struct PartsHere {
 };
 // Nothing of other data sets.
 std::optional<PartsHere> parts_here(const data::Dataset& dataset);
+
+// Chooses the rows that such a data set keeps again, by RowChooser::choose(); the last call
+// counts. Rows are the same to the bit before, after and meanwhile. Does nothing to other data
+// sets, and where no rows are kept.
+void keep_rows_for(const data::Dataset& dataset, std::vector<int32_t> seeds_of, base::Log& log,
+                   const base::CancelToken& cancel);
 
 }  // namespace gnnmg::dist

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "dist/pool.h"
-#include "partition/rows.h"
+#include "dist/row_cache.h"
 
 namespace gnnmg::dist {
 namespace {
@@ -68,16 +67,16 @@ void place_rows_of(const uint8_t* table, int64_t row_bytes, std::span<const int6
   place_rows(places, row_bytes, [&](size_t i) { return table + rows[i] * row_bytes; }, out);
 }
 
-class PartStore : public feature::FeatureStore {
+class PartStore final : public KeepingStore {
  public:
   PartStore(std::shared_ptr<const Parts> parts, int32_t column)
       : parts_(std::move(parts)),
         number_(column),
         facts_(parts_->column(column)),
-        row_bytes_(facts_.row_bytes()) {}
+        row_bytes_(facts_.row_bytes()),
+        kept_(parts_->num_nodes(), row_bytes_) {}
 
-  // Asks for the rows of `nodes` that are not here and keeps them.
-  void keep(std::span<const int64_t> nodes, const base::CancelToken& cancel) {
+  void keep(std::span<const int64_t> nodes, const base::CancelToken& cancel) override {
     std::vector<int64_t> remote;
     for (const int64_t node : nodes) {
       if (node < 0 || node >= num_rows())
@@ -88,12 +87,16 @@ class PartStore : public feature::FeatureStore {
       fail(Status::kInvalidArgument, "rows of the sparse column '", facts_.name,
            "' are to be kept; only dense ones can be");
     std::sort(remote.begin(), remote.end());
-    base::PageVector<uint8_t> table;
-    table.resize_discard(
-        base::checked_mul(static_cast<int64_t>(remote.size()), row_bytes_, "the rows kept"));
-    gather(remote, table.data(), nullptr, cancel);
-    kept_rows_.emplace(remote, num_rows());
-    kept_table_ = std::move(table);
+    kept_.replace(
+        remote,
+        [&](std::span<const int64_t> ids, std::span<const int32_t> slots, uint8_t* table) {
+          gather_to(ids, slots, table, cancel);
+        },
+        cancel);
+  }
+  int64_t num_kept() const override {
+    const auto kept = kept_.read();
+    return kept ? kept->size() : 0;
   }
 
   int64_t num_rows() const override { return parts_->num_nodes(); }
@@ -107,25 +110,7 @@ class PartStore : public feature::FeatureStore {
     if (facts_.sparse)
       fail(Status::kInvalidArgument, "dense rows were asked of the sparse column '", facts_.name,
            "'");
-    const auto scratch = scratch_.take();
-    find(ids, *scratch);
-    const auto place = [&](const Piece& piece, std::span<const uint8_t> message) {
-      const auto rows = read_rows(piece.question, piece.num_rows(), row_bytes_, message);
-      const auto places = scratch->wanted.places[piece.part].span();
-      place_rows(
-          places.subspan(piece.begin, piece.num_rows()), row_bytes_,
-          [&](size_t i) { return rows.data() + i * row_bytes_; }, out);
-    };
-    const int64_t rows_a_piece =
-        std::max<int64_t>(1, parts_->config().piece_bytes / std::max<int64_t>(1, row_bytes_));
-    ask(*scratch, Op::kRows, rows_a_piece, cancel, place, [&] {
-      for_own(*scratch, [&](const feature::FeatureStore& column, std::span<const int64_t> rows,
-                            std::span<const int64_t> places) {
-        place_own(column, rows, places, scratch->bytes, out);
-      });
-      place_rows_of(kept_table_.data(), row_bytes_, scratch->kept_rows.span(),
-                    scratch->kept_places.span(), out);
-    });
+    gather_to(ids, {}, out, cancel);
   }
 
   void gather_sparse(std::span<const int64_t> ids, feature::SparseRows& out, base::ThreadPool*,
@@ -134,7 +119,7 @@ class PartStore : public feature::FeatureStore {
       fail(Status::kInvalidArgument, "sparse rows were asked of the dense column '", facts_.name,
            "'");
     const auto scratch = scratch_.take();
-    find(ids, *scratch);
+    find(ids, nullptr, *scratch);
     size_t used = 0;
     const auto next = [&](std::span<const int64_t> places) -> feature::SparseRows& {
       if (used == scratch->sparse.size()) scratch->sparse.emplace_back();
@@ -159,8 +144,39 @@ class PartStore : public feature::FeatureStore {
   }
 
  private:
-  // Sorts the ids by where their rows are.
-  void find(std::span<const int64_t> ids, GatherScratch& scratch) const {
+  // Copies the row of ids[i] to row slots[i] of `out`; to row i where there are no slots.
+  void gather_to(std::span<const int64_t> ids, std::span<const int32_t> slots, uint8_t* out,
+                 const base::CancelToken& cancel) const {
+    std::shared_ptr<const RowCache::Choice> kept = kept_.read();
+    const auto scratch = scratch_.take();
+    find(ids, kept.get(), *scratch);
+    if (!slots.empty())
+      for (auto& places : scratch->wanted.places)
+        for (int64_t& place : places) place = slots[place];
+    const auto place = [&](const Piece& piece, std::span<const uint8_t> message) {
+      const auto rows = read_rows(piece.question, piece.num_rows(), row_bytes_, message);
+      const auto places = scratch->wanted.places[piece.part].span();
+      place_rows(
+          places.subspan(piece.begin, piece.num_rows()), row_bytes_,
+          [&](size_t i) { return rows.data() + i * row_bytes_; }, out);
+    };
+    const int64_t rows_a_piece =
+        std::max<int64_t>(1, parts_->config().piece_bytes / std::max<int64_t>(1, row_bytes_));
+    ask(*scratch, Op::kRows, rows_a_piece, cancel, place, [&] {
+      for_own(*scratch, [&](const feature::FeatureStore& column, std::span<const int64_t> rows,
+                            std::span<const int64_t> places) {
+        place_own(column, rows, places, scratch->bytes, out);
+      });
+      if (kept)
+        place_rows_of(kept->table(), row_bytes_, scratch->kept_rows.span(),
+                      scratch->kept_places.span(), out);
+      kept.reset();
+    });
+  }
+
+  // Sorts the ids by where their rows are. `kept` may be null.
+  void find(std::span<const int64_t> ids, const RowCache::Choice* kept,
+            GatherScratch& scratch) const {
     scratch.wanted.split(parts_->book(), ids, true);
     scratch.kept_rows.clear();
     scratch.kept_places.clear();
@@ -169,7 +185,7 @@ class PartStore : public feature::FeatureStore {
       if (parts_->own(part)) {
         own += scratch.wanted.ids[part].size();
       } else {
-        if (kept_rows_) take_out_kept(part, scratch);
+        if (kept) take_out_kept(part, *kept, scratch);
         remote += scratch.wanted.ids[part].size();
       }
     }
@@ -180,12 +196,12 @@ class PartStore : public feature::FeatureStore {
     traffic.cached_rows.fetch_add(scratch.kept_rows.size(), std::memory_order_relaxed);
   }
 
-  void take_out_kept(int32_t part, GatherScratch& scratch) const {
+  void take_out_kept(int32_t part, const RowCache::Choice& kept, GatherScratch& scratch) const {
     auto& ids = scratch.wanted.ids[part];
     auto& places = scratch.wanted.places[part];
     int64_t left = 0;
     for (int64_t i = 0; i < ids.size(); ++i) {
-      const int64_t row = kept_rows_->row_of(ids[i]);
+      const int64_t row = kept.slot_of(ids[i]);
       if (row >= 0) {
         push(scratch.kept_rows, row);
         push(scratch.kept_places, places[i]);
@@ -318,17 +334,15 @@ class PartStore : public feature::FeatureStore {
   int32_t number_;
   ColumnFacts facts_;
   int64_t row_bytes_;
-  std::optional<partition::Rows> kept_rows_;
-  base::PageVector<uint8_t> kept_table_;
+  RowCache kept_;
   mutable Pool<GatherScratch> scratch_;
 };
 
 }  // namespace
 
-std::unique_ptr<feature::FeatureStore> make_part_store(std::shared_ptr<const Parts> parts,
-                                                       int32_t column,
-                                                       std::span<const int64_t> kept,
-                                                       const base::CancelToken& cancel) {
+std::unique_ptr<KeepingStore> make_part_store(std::shared_ptr<const Parts> parts, int32_t column,
+                                              std::span<const int64_t> kept,
+                                              const base::CancelToken& cancel) {
   auto store = std::make_unique<PartStore>(std::move(parts), column);
   if (!kept.empty()) store->keep(kept, cancel);
   return store;

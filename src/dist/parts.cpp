@@ -69,10 +69,10 @@ void Parts::check_own(int32_t p) const {
 }
 
 const ColumnFacts& Parts::column(int32_t number) const {
-  static const ColumnFacts kDegrees{"degrees", base::DType::kI64, 2, false};
-  static const ColumnFacts kWeightSums{"sums of weights", base::DType::kF64, 3, false};
-  if (number == kDegreesColumn) return kDegrees;
-  if (is_made_of_edges(number)) return kWeightSums;
+  static const ColumnFacts degrees{"degrees", base::DType::kI64, 2, false};
+  static const ColumnFacts weight_sums{"sums of weights", base::DType::kF64, 3, false};
+  if (number == kDegreesColumn) return degrees;
+  if (is_made_of_edges(number)) return weight_sums;
   if (number < 0 || static_cast<size_t>(number) >= columns_.size())
     fail(Status::kRange, "column ", number, ", expected 0 to ",
          static_cast<int64_t>(columns_.size()) - 1);

@@ -70,7 +70,7 @@ std::vector<double> hotness_by_formula(const graph::Csc& csc, std::span<const in
                                        const SamplingLaw& law, base::ThreadPool& pool) {
   check(csc, seeds, law);
   const int64_t num_nodes = csc.num_targets;
-  const std::vector<double> first = seed_probabilities(num_nodes, seeds, law.batch_size);
+  std::vector<double> first = seed_probabilities(num_nodes, seeds, law.batch_size);
   if (law.fanouts.empty()) return first;
 
   const graph::Csc outgoing = graph::reversed(csc, pool);

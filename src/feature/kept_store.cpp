@@ -187,10 +187,10 @@ class KeptStore : public FeatureStore {
 };
 
 // The mapped file whose rows the column has, or null.
-const base::MappedFile* file_behind(const graph::Column& column) {
+const base::MappedFile* file_of(const graph::Column& column) {
   const Tensor* table = std::get_if<Tensor>(&column);
   if (!table || !table->defined() || table->view().num_bytes() == 0) return nullptr;
-  return base::MappedFile::behind(table->owner());
+  return base::MappedFile::of(table->owner());
 }
 
 }  // namespace
@@ -201,7 +201,7 @@ bool half_stays_free(int64_t bytes) {
 }
 
 std::unique_ptr<FeatureStore> make_kept_store(const graph::Column& column, MayKeep may_keep) {
-  const base::MappedFile* file = file_behind(column);
+  const base::MappedFile* file = file_of(column);
   if (!file) return make_store(column);
   const Tensor& table = std::get<Tensor>(column);
   return std::make_unique<KeptStore>(
@@ -209,7 +209,7 @@ std::unique_ptr<FeatureStore> make_kept_store(const graph::Column& column, MayKe
 }
 
 std::unique_ptr<FeatureStore> make_kept_store(const graph::Column& column) {
-  const base::MappedFile* file = file_behind(column);
+  const base::MappedFile* file = file_of(column);
   if (!file) return make_store(column);
   const Tensor& table = std::get<Tensor>(column);
   const int64_t begin = static_cast<const uint8_t*>(table.data()) - file->bytes().data();

@@ -16,13 +16,13 @@ using base::Tensor;
 
 // Throws if the file has shrunk since it was mapped, because reading it could end the program.
 void check_mapping(const Tensor& tensor) {
-  if (const base::MappedFile* file = base::MappedFile::behind(tensor.owner())) file->check_size();
+  if (const base::MappedFile* file = base::MappedFile::of(tensor.owner())) file->check_size();
 }
 
 class DenseStore : public FeatureStore {
  public:
   explicit DenseStore(Tensor table)
-      : table_(std::move(table)), file_(base::MappedFile::behind(table_.owner())) {}
+      : table_(std::move(table)), file_(base::MappedFile::of(table_.owner())) {}
 
   int64_t num_rows() const override { return table_.rows(); }
   int64_t num_cols() const override { return table_.shape().row_elements(); }

@@ -214,7 +214,7 @@ Csc sorted_csc(const Pairs& pairs, int64_t num_sources, int64_t num_targets, con
 
 // Tells whether nobody else can see the memory of a tensor, which is not a file's.
 bool is_own(const Tensor& tensor) {
-  return tensor.owner().use_count() == 1 && !base::MappedFile::behind(tensor.owner());
+  return tensor.owner().use_count() == 1 && !base::MappedFile::of(tensor.owner());
 }
 
 void check_lists(const TensorView& sources, const TensorView& targets, int64_t num_sources,

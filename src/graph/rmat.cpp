@@ -1,4 +1,5 @@
 // R-MAT: each edge descends through the adjacency matrix, one quadrant per bit of its two ids.
+#include <cmath>
 #include <utility>
 
 #include "graph/generate.h"
@@ -8,7 +9,9 @@ namespace gnnmg::graph {
 namespace {
 
 // Converts a probability to the bound that 32 random bits must be below.
-uint64_t bound_of(double probability) { return static_cast<uint64_t>(probability * 0x1p32 + 0.5); }
+uint64_t bound_of(double probability) {
+  return static_cast<uint64_t>(std::llround(probability * 0x1p32));
+}
 
 }  // namespace
 

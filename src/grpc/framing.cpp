@@ -57,7 +57,7 @@ grpc::ByteBuffer OutgoingMessage::framed(std::unique_ptr<OutgoingMessage> messag
   const auto give_back = [](void* sent) { delete static_cast<OutgoingMessage*>(sent); };
   const grpc::Slice slices[] = {head_of(size),
                                 grpc::Slice(bytes.data(), size, give_back, message.get())};
-  message.release();
+  static_cast<void>(message.release());
   return grpc::ByteBuffer(slices, 2);
 }
 

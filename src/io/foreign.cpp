@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "base/error.h"
 #include "io/fields.h"
@@ -27,6 +28,8 @@ struct Pointer {
 constexpr Pointer kPointers[] = {
     {"version https://git-lfs",
      {"a pointer of Git LFS to a file that was not fetched", {"run git lfs pull"}}},
+    {"version https://hawser.github.com",
+     {"a pointer of Git LFS to a file that was not fetched", {"run git lfs pull"}}},
     {"outs:\n- md5:", {"a pointer of DVC to a file that was not fetched", {"run dvc pull"}}},
 };
 constexpr ForeignKind kAnnex{"a pointer of git-annex to a file that was not fetched",
@@ -42,6 +45,10 @@ constexpr Remedy kReadOrc{
     "write it as text: pandas.read_orc(file).to_csv(\"edges.csv\", index=False)", true};
 constexpr Remedy kReadFeather{
     "write it as text: pandas.read_feather(file).to_csv(\"edges.csv\", index=False)", true};
+constexpr Remedy kReadStream{
+    "write it as text: pyarrow.ipc.open_stream(file).read_pandas().to_csv(\"edges.csv\", "
+    "index=False)",
+    true};
 constexpr Remedy kReadStata{
     "write it as text: pandas.read_stata(file).to_csv(\"edges.csv\", index=False)", true};
 constexpr Remedy kArrays{"write its arrays as .npy files in a folder (format plain)", true};
@@ -80,6 +87,8 @@ constexpr Magic kMagics[] = {
     {0, "SQLite format 3"sv, "an SQLite data base", kWriteEdges},
     {0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "a document of Excel before 2007", kWriteEdges},
     {0, "ORC"sv, "an ORC file", kReadOrc, true},
+    {0, "\xff\xff\xff\xff"sv, "a stream of Arrow", kReadStream, true},
+    {0, "{\\rtf"sv, "a document (RTF)", kWriteEdges},
     {0, "FEA1"sv, "a Feather file", kReadFeather, true},
     {0, "<stata_dta>"sv, "a file of Stata", kReadStata},
     {0, "\x71\x01\x01\0"sv, "a file of Stata", kReadStata},
@@ -189,15 +198,68 @@ bool is_gml(std::string_view text) {
 
 // Graphviz: "digraph name {" after comments.
 bool is_dot(std::string_view text) {
-  text = after_comments(text, [](std::string_view line) {
-    return line.starts_with('#') || line.starts_with("//") ||
-           (line.starts_with("/*") && trim_blanks(line).ends_with("*/"));
-  });
+  const auto is_comment = [](std::string_view line) {
+    return line.starts_with('#') || line.starts_with("//");
+  };
+  text = after_comments(text, is_comment);
+  while (text.starts_with("/*")) {
+    const size_t end = std::min(text.find("*/"), text.size() - 2);
+    text = after_comments(without_space(text.substr(end + 2)), is_comment);
+  }
   if (is_word(text, "strict")) text = without_space(text.substr(6));
   if (!is_word(text, "graph") && !is_word(text, "digraph")) return false;
   std::string_view rest = text;
   const size_t open = take_line(rest).find('{');
   return open != text.npos || without_space(rest).starts_with('{');
+}
+
+// A page of HTML, or a piece of one.
+bool is_html(std::string_view text) {
+  for (const std::string_view start :
+       {"<!doctype html", "<html", "<head", "<body", "<title", "<meta", "<script", "<style", "<div",
+        "<p>", "<h1", "<center", "<a href", "<table", "<pre"})
+    if (text.starts_with(start)) return true;
+  return text.starts_with('<') && text.find("<html") != text.npos;
+}
+
+// The words of a server in place of a file, alone on their line.
+bool is_answer(std::string_view text) {
+  if (text.starts_with("<error>") ||
+      (text.starts_with("<?xml") && text.find("<error>") != text.npos))
+    return true;
+  const std::string_view line = take_line(text);
+  if (line.find_first_of(",;|\t") != line.npos) return false;
+  for (const std::string_view start : {"404: not found",
+                                       "404 not found",
+                                       "not found",
+                                       "file not found",
+                                       "entry not found",
+                                       "repository not found",
+                                       "access denied",
+                                       "access to this",
+                                       "permission denied",
+                                       "forbidden",
+                                       "403 forbidden",
+                                       "403: forbidden",
+                                       "unauthorized",
+                                       "401 unauthorized",
+                                       "bad request",
+                                       "invalid username or password",
+                                       "found. redirecting",
+                                       "moved permanently",
+                                       "too many requests",
+                                       "429 too many",
+                                       "503 service",
+                                       "rate limit exceeded",
+                                       "quota exceeded",
+                                       "bad gateway",
+                                       "service unavailable",
+                                       "internal server error",
+                                       "gateway time",
+                                       "error 4",
+                                       "error 5"})
+    if (line.starts_with(start)) return true;
+  return false;
 }
 
 // A table that a database or Markdown draws, by its rule: "|---|---|", "---+---", "+---+".
@@ -460,27 +522,35 @@ bool is_svmlight(std::string_view text) {
   return true;
 }
 
+// First words of a kind, in lower case, and its name.
+constexpr std::pair<std::string_view, std::string_view> kFirstWords[] = {
+    {"(tlp ", "a Tulip file"},   {"format-version:", "an OBO file"}, {"leda.graph", "a LEDA file"},
+    {"nodedef>", "a GDF file"},  {"@relation ", "an ARFF file"},     {"*node data", "a VNA file"},
+    {"*tie data", "a VNA file"},
+};
+
 // Finds the kind by the words of a lower-case text.
 std::optional<ForeignKind> kind_of_words(std::string_view text) {
   const std::string_view begin = without_space(text);
   const auto graph = [](std::string_view name) { return ForeignKind{name, kWriteEdges}; };
-  if (begin.starts_with("<!doctype html") || begin.starts_with("<html"))
-    return ForeignKind{"an HTML page", kFetch};
+  if (is_html(begin)) return ForeignKind{"an HTML page", kFetch};
   if (begin.starts_with("<graphml") || text.find("<graphml") != text.npos)
     return graph("a GraphML file");
   if (text.find("<gexf") != text.npos && begin.starts_with('<')) return graph("a GEXF file");
   if (is_rdf(begin))
     return ForeignKind{"a file of RDF", {"number its terms and write triples.npy", true}};
-  if (begin.starts_with("<?xml") && text.find("<error>") != text.npos)
-    return ForeignKind{"what a server answers in place of a file", kFetch};
+  if (is_answer(begin)) return ForeignKind{"what a server answers in place of a file", kFetch};
   if (is_printed_matrix(begin))
     return ForeignKind{"a sparse matrix as print() shows it",
                        {"write it with scipy.io.mmwrite()", true}};
   if (begin.starts_with("<?xml") || begin.starts_with('<')) return graph("an XML file");
-  if (begin.starts_with("404: not found") || begin.starts_with("404 not found"))
-    return ForeignKind{"what a server answers in place of a file", kFetch};
   if (begin.starts_with("insert into ") || begin.starts_with("create table "))
     return graph("a script of SQL");
+  if (begin.starts_with("# created by octave")) return graph("a text file of Octave");
+  for (const std::string_view start : {"tensor(", "array(", "matrix("})
+    if (begin.starts_with(start))
+      return ForeignKind{"a printed array",
+                         {"write it with numpy.savetxt(file, edges, fmt=\"%d\")", true}};
   if (begin.starts_with("%!ps")) return graph("a PostScript document");
   if (is_harwell_boeing(text))
     return ForeignKind{
@@ -494,14 +564,10 @@ std::optional<ForeignKind> kind_of_words(std::string_view text) {
   if (is_networkx_adjacency(begin)) return graph("an adjacency list of NetworkX");
   if (is_settings(begin)) return graph("a file of settings (INI, TOML)");
   if (begin.starts_with('{') || begin.starts_with('[')) return graph("a JSON file");
-  if (begin.starts_with("(tlp ")) return graph("a Tulip file");
-  if (begin.starts_with("format-version:")) return graph("an OBO file");
+  for (const auto& [start, name] : kFirstWords)
+    if (begin.starts_with(start)) return graph(name);
   if (is_ligra(begin)) return graph("a graph of PBBS or Ligra");
   if (is_drawn_table(text)) return graph("a table drawn with lines");
-  if (begin.starts_with("leda.graph")) return graph("a LEDA file");
-  if (begin.starts_with("nodedef>")) return graph("a GDF file");
-  if (begin.starts_with("@relation ")) return graph("an ARFF file");
-  if (begin.starts_with("*node data") || begin.starts_with("*tie data")) return graph("a VNA file");
   if (is_yaml(begin)) return graph("a YAML file");
   if (is_svmlight(begin))
     return ForeignKind{"a table of features (SVMlight)", {"write its edges, an edge a line", true}};

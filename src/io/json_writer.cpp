@@ -77,7 +77,7 @@ void JsonWriter::next() {
 void JsonWriter::break_line() {
   if (indent_ < 0) return;
   out_ += '\n';
-  out_.append(static_cast<size_t>(indent_ * depth_), ' ');
+  out_.append(static_cast<size_t>(indent_) * static_cast<size_t>(depth_), ' ');
 }
 
 void JsonWriter::quote(std::string_view text) {

@@ -53,7 +53,7 @@ class HeaderParser {
       }
     }
     skip_blanks();
-    if (at_ != text_.size()) refuse("has surplus text behind the dict");
+    if (at_ != text_.size()) refuse("has surplus text after the dict");
     if (!has_descr || !has_order || !has_shape)
       refuse("lacks one of the keys descr, fortran_order and shape");
   }
@@ -192,7 +192,10 @@ Target target_of(const NpyHeader& header, U2 u2, std::string_view name) {
     case NpyKind::kUnicode:
       break;
   }
-  fail(Status::kFormat, name, ": holds strings, expected numbers");
+  fail(Status::kFormat, name,
+       ": holds strings, expected numbers; astype(\"f8\") of NumPy reads "
+       "numbers in them, numpy.unique(array, return_inverse=True)[1] "
+       "numbers words");
 }
 
 base::Shape shape_of(const NpyHeader& header, std::string_view name) {
@@ -223,7 +226,7 @@ void widen(std::span<const uint8_t> from, To* to, int64_t first, std::string_vie
       if (value > static_cast<From>(std::numeric_limits<To>::max()))
         fail(Status::kRange, name, ": element ", first + static_cast<int64_t>(i), " is ", value,
              ", beyond 64-bit signed integers");
-    to[i] = static_cast<To>(value);
+    to[i] = static_cast<To>(value);  // NOLINT(bugprone-signed-char-misuse): numbers, no characters
   }
 }
 

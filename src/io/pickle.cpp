@@ -136,7 +136,7 @@ class Machine {
     if (stack_.size() != 1 || !marks_.empty())
       refuse(base::text("STOP with ", stack_.size(), " values on the stack, expected one"));
     if (at_ != bytes_.size() && !in_row_)
-      refuse(base::text(bytes_.size() - at_, " surplus bytes behind the pickle"));
+      refuse(base::text(bytes_.size() - at_, " surplus bytes after the pickle"));
     return stack_.back();
   }
 
@@ -398,7 +398,7 @@ class Machine {
   // A text made from a line.
   std::string_view keep(std::optional<std::string> text) {
     if (!text) refuse("a text with an escape that is none");
-    charge(static_cast<int64_t>(text->capacity() + sizeof(*text)) + kBlock);
+    charge(static_cast<int64_t>(text->capacity() + sizeof(std::string)) + kBlock);
     return texts_.emplace_back(std::move(*text));
   }
   void push_quoted() {
@@ -458,6 +458,7 @@ class Machine {
     push(found->second);
   }
 
+  // NOLINTNEXTLINE(readability-function-size): two lines for each opcode
   void step() {
     switch (opcode_) {
       case kProto: {

@@ -388,6 +388,7 @@ class PthReader {
       fail(Status::kUnsupported, name_, where_, "has ", tuple->items.size(),
            " dimensions, at most ", base::kMaxDims, " are supported");
     std::vector<int64_t> numbers;
+    numbers.reserve(tuple->items.size());
     for (const PickleRef& item : tuple->items) numbers.push_back(int_of(item, what));
     return numbers;
   }

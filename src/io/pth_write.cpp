@@ -153,6 +153,7 @@ void write_pth(const std::string& path, const StateFile& state) {
   pickle.raw('u');
 
   std::vector<const base::Tensor*> records;
+  records.reserve(state.tensors.size());
   for (const auto& [name, tensor] : state.tensors) records.push_back(&tensor);
   write_archive(path, pickle.finish(), records, state.metadata);
 }

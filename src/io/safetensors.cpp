@@ -215,8 +215,7 @@ void check_ranges(const std::vector<Entry>& entries, int64_t data_size, std::str
     expected = entry.end;
   }
   if (expected != data_size)
-    fail(Status::kFormat, name, ": ", data_size - expected,
-         " surplus bytes behind the last tensor");
+    fail(Status::kFormat, name, ": ", data_size - expected, " surplus bytes after the last tensor");
 }
 
 // `fetch(offset, out)` fills `out` from a file of `size` bytes. It is called for each byte once, in
@@ -360,6 +359,7 @@ void write_safetensors(const std::string& path, const StateFile& state) {
     if (!is_utf8(key) || !is_utf8(value))
       fail(Status::kInvalidArgument, path, ": the metadata \"", printable(key), "\" are not UTF-8");
   std::vector<const std::pair<std::string, base::Tensor>*> order;
+  order.reserve(state.tensors.size());
   for (const auto& named : state.tensors) order.push_back(&named);
   std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
     const int64_t size_a = base::dtype_size(a->second.dtype());

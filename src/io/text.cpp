@@ -268,7 +268,8 @@ void LineReader::fill() {
 void LineReader::refuse_nul(std::string_view line, size_t column) const {
   constexpr size_t kStart = 4096;
   const auto* const end = reinterpret_cast<const char*>(buffer_.get()) + end_;
-  const std::string_view start(line.data(), std::min<size_t>(kStart, end - line.data()));
+  const char* const begin = line.data();
+  const auto start = std::string_view(begin, end - begin).substr(0, kStart);
   const auto kind = line_number_ == 1 ? foreign_kind(start) : std::nullopt;
   fail(Status::kFormat, where(), ": has a NUL byte at column ", column,
        kind ? base::text(", for the file ", not_read(*kind)) : ", so this is no text file");

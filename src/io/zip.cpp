@@ -411,7 +411,7 @@ void ZipStream::finish() {
       if (inflate_some({&surplus, 1}) != 0)
         refuse(base::text("inflates to more than the ", entry_.size, " bytes that it declares"));
     if (inflater_->z.avail_in != 0 || taken_ != entry_.compressed_size)
-      refuse("has surplus bytes behind its compressed data");
+      refuse("has surplus bytes after its compressed data");
   }
   if (archive_.check_crc_ && crc_ != entry_.crc)
     fail(Status::kChecksum, archive_.name(), ", entry \"", printable(entry_.name),

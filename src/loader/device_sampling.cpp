@@ -79,7 +79,7 @@ void SampleSlot::sample(const EpochPlan& plan, std::span<const Item> items) {
        .on_host = true});
   auto* const bad_seed = reinterpret_cast<uint64_t*>(counts_.data());
   auto* const hop_ends = reinterpret_cast<int32_t*>(bad_seed + 1);
-  int32_t* const num_edges = hop_ends + count * (layers + 1);
+  int32_t* const num_edges = hop_ends + int64_t{count} * (layers + 1);
   table_.copy(queue(), bad_seed, sample_.bad_seed, 8);
   table_.copy(queue(), hop_ends, sample_.hop_ends, int64_t{count} * (layers + 1) * 4);
   table_.copy(queue(), num_edges, sample_.num_edges, int64_t{count} * layers * 4);
@@ -105,8 +105,9 @@ void SampleSlot::wait() {
 void SampleSlot::describe(int32_t m, DeviceArrays& out, sample::Sample& counts) const {
   const int32_t layers = num_layers();
   const auto* const ends = reinterpret_cast<const int32_t*>(counts_.data() + 8);
-  const int32_t* const edges = ends + sample_.num_batches * (layers + 1) + m * layers;
-  const int32_t* const hop_ends = ends + m * (layers + 1);
+  const int32_t* const edges =
+      ends + int64_t{sample_.num_batches} * (layers + 1) + int64_t{m} * layers;
+  const int32_t* const hop_ends = ends + int64_t{m} * (layers + 1);
   out.node_ids = sample_.node_ids + m * sample_.node_stride;
   out.num_nodes = hop_ends[layers];
   out.blocks.resize(layers);
@@ -171,7 +172,7 @@ void DeviceSampling::launch(const EpochPlan& plan) {
   Item item = next_;
   for (; item.step < plan.num_steps() &&
          static_cast<int32_t>(items.size()) < call->slot->max_batches();
-       item = item_behind(plan, item))
+       item = item_after(plan, item))
     items.push_back(item);
   call->first = next_.place;
   call->count = static_cast<int64_t>(items.size());

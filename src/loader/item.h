@@ -22,7 +22,7 @@ inline Item first_item(const EpochPlan& plan, int64_t step, int64_t place = 0) {
   return {place, plan.own_batch(step, 0), step, 0, plan.num_own(step) == 1};
 }
 
-inline Item item_behind(const EpochPlan& plan, const Item& item) {
+inline Item item_after(const EpochPlan& plan, const Item& item) {
   if (item.last_of_step) return first_item(plan, item.step + 1, item.place + 1);
   const int64_t index = item.index + 1;
   return {item.place + 1, plan.own_batch(item.step, index), item.step, index,

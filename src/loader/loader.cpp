@@ -52,7 +52,7 @@ struct Epoch {
     return next.step < plan.num_steps() && !failed && !cancel.cancelled() &&
            next.place - handed_out < static_cast<int64_t>(ring.size());
   }
-  Item begin() { return std::exchange(next, item_behind(plan, next)); }
+  Item begin() { return std::exchange(next, item_after(plan, next)); }
   bool ended() const { return next.step == plan.num_steps() && handed_out == next.place; }
   Slot& slot(int64_t place) { return ring[place % static_cast<int64_t>(ring.size())]; }
 
@@ -124,7 +124,15 @@ struct Loader::State {
     feed.emplace(device, config, std::min(config.plan.batch_size, num_ids));
   }
 
+  void prepare(const base::CancelToken& cancel) {
+    const std::lock_guard lock(preparing);
+    if (prepared) return;
+    if (config.prepare) config.prepare(cancel);
+    prepared = true;
+  }
+
   BatchRef make(const Epoch& from, const Item& item, sample::Workspace& workspace) {
+    prepare(from.cancel);
     BatchRef batch = pool->take();
     const std::span<const int64_t> seeds = from.plan.batch(item.number);
     batch->epoch = from.plan.epoch();
@@ -318,11 +326,14 @@ struct Loader::State {
   bool stopping = false;
   int making = 0;  // number of workers that make a mini-batch
 
+  std::mutex preparing;
+  bool prepared = false;  // guarded by `preparing`
+
   // Without workers: one for each mini-batch that next() makes at once.
   std::vector<sample::Workspace> workspaces{static_cast<size_t>(at_once())};
   std::vector<Item> items;
   std::vector<std::thread> workers;
-  std::optional<device::ExitGuard> exit_guard;  // set if the workers use a device
+  std::optional<device::ExitGuard> exit_guard;
 };
 
 Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampler> sampler,
@@ -335,10 +346,8 @@ Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampl
   state_->epoch = state_->new_epoch(0, 0);
   state_->epoch->cancel.cancel();  // start_epoch() replaces this epoch before any work
   State* const state = state_.get();
-  if (state->device)
-    state->exit_guard.emplace([state] { state->cancel(); },
-                              [state] { return state->idle_for_exit(); },
-                              /*on_devices=*/true);
+  state->exit_guard.emplace([state] { state->cancel(); },
+                            [state] { return state->idle_for_exit(); });
   try {
     state->workers.reserve(config.num_threads);  // no exception after a thread's start
     for (int i = 0; i < config.num_threads; ++i)

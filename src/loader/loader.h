@@ -95,6 +95,9 @@ struct LoaderConfig {
   using InTurns = std::function<void(int64_t count, const std::function<void(int64_t)>& body)>;
   int32_t at_once = 1;
   InTurns in_turns = {};
+  // Called before the first mini-batch by the thread that makes it; again if it throws, which is
+  // the error of the mini-batch. May be empty.
+  std::function<void(const base::CancelToken& cancel)> prepare = {};
 };
 
 class Loader {

@@ -51,9 +51,6 @@ std::vector<int32_t> ranks_of_batches(std::span<const uint16_t> parts, int32_t w
   };
   const int32_t processes =
       process_of_rank.empty() ? world_size : 1 + std::ranges::max(process_of_rank);
-  const auto near_to = [&](uint16_t part) {
-    return process_of_part.empty() ? part % processes : process_of_part[part] % processes;
-  };
   const auto count = static_cast<int64_t>(parts.size());
   std::vector<int64_t> left(world_size);  // number of mini-batches that each rank still takes
   std::vector<std::vector<int32_t>> ranks_of_process(processes);
@@ -63,7 +60,8 @@ std::vector<int32_t> ranks_of_batches(std::span<const uint16_t> parts, int32_t w
   }
   std::vector<int32_t> ranks(parts.size(), kNobody);
   for (size_t i = 0; i < parts.size(); ++i) {
-    const std::vector<int32_t>& near = ranks_of_process[near_to(parts[i])];
+    const std::vector<int32_t>& near =
+        ranks_of_process[process_near(parts[i], processes, process_of_part)];
     const auto most = std::ranges::max_element(near, {}, [&](int32_t rank) { return left[rank]; });
     if (most == near.end() || left[*most] == 0) continue;
     ranks[i] = *most;

@@ -332,7 +332,7 @@ std::vector<EdgeValues> GraphFacts::of_blocks(std::span<const sample::BlockView>
       fail(Status::kInvalidArgument,
            "the model reads what edges carry, and the mini-batch was sampled without edge ids");
     // Layers that are trimmed from one set of edges have its first edges.
-    const sample::BlockView& before = blocks[all.size() ? all.size() - 1 : 0];
+    const sample::BlockView& before = blocks[all.empty() ? 0 : all.size() - 1];
     if (!all.empty() && before.edge_ids == block.edge_ids && before.num_edges >= block.num_edges) {
       const EdgeValues& known = all.back();
       all.push_back({first(known.weight, block.num_edges), first(known.features, block.num_edges),

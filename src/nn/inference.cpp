@@ -107,7 +107,7 @@ class StackInference final : public WholeInference {
       return;
     }
     if (s.step == Step::kConv && norm_over_graph())
-      rows = behind_conv(s.layer, rows, norms_of(stage, execution_));
+      rows = after_conv(s.layer, rows, norms_of(stage, execution_));
     sparse_ = false;
     prepared_ = at::Tensor();
     input_ = rows;
@@ -163,13 +163,13 @@ class StackInference final : public WholeInference {
   }
 
   // Norms over the rows of all edges, which are made together.
-  static bool in_one(const Conv& conv) { return conv.normalises_all_rows() && !conv.staged(); }
+  static bool in_one(const Conv& conv) { return conv.normalizes_all_rows() && !conv.staged(); }
 
   // True if a norm over all rows must wait until all are computed.
   bool norm_over_graph() const {
     return over_graph(model_.config_.norm) && model_.config_.skip != Skip::kResidual;
   }
-  at::Tensor behind_conv(int layer, const at::Tensor& y, const NormPass& norms) const {
+  at::Tensor after_conv(int layer, const at::Tensor& y, const NormPass& norms) const {
     StackPass pass{};
     pass.in.x = y;
     model_.after_conv(layer, {&pass, 1}, execution_, norms);
@@ -204,7 +204,7 @@ class StackInference final : public WholeInference {
       if (s.step == Step::kInner) return staged->next_stage(s.inner, rows);
       sample::BlockView targets;
       targets.num_targets = n;
-      y = staged->behind_stages(rows, own, {targets, execution_, finish, {}, layer.skip});
+      y = staged->after_stages(rows, own, {targets, execution_, finish, {}, layer.skip});
     } else {
       const WholeGraph::Range range = graph_.edges_into(begin, end);
       own.largest_degree = graph_.largest_degree();
@@ -219,7 +219,7 @@ class StackInference final : public WholeInference {
       if (s.step == Step::kInner) return staged->first_stage(rows, transformed, begin, own, pass);
       y = layer.conv->combine(rows, transformed, begin, own, pass);
     }
-    if (!norm_over_graph()) y = behind_conv(s.layer, y, {.execution = execution_});
+    if (!norm_over_graph()) y = after_conv(s.layer, y, {.execution = execution_});
     if (s.ends) {
       ConvInput next;
       next.x = y;

@@ -157,7 +157,7 @@ class Checker {
   void finish(bool unfinished) {
     if (convs_ == 0 && !unfinished)
       fail(Status::kInvalidArgument, "model: none of its ", config_.layers.size(),
-           " layers is a convolution, which mini-batches are made for");
+           " layers is a convolution, which mini-batches are made for; add one");
     config_.num_layers = convs_;
     config_.output_dim = width_;
     if (config_.input != Input::kEmbedding) config_.hidden_dim = width_;
@@ -167,7 +167,7 @@ class Checker {
  private:
   void conv(const ModelConfig& o, bool nodes) {
     if (readout_ != Readout::kNone)
-      fail(Status::kInvalidArgument, "behind a readout there are no edges");
+      fail(Status::kInvalidArgument, "after a readout there are no edges");
     if (++convs_ > 16) fail(Status::kInvalidArgument, "a model has at most 16 convolutions");
     check_conv(o, width_, nodes);
     if (o.edge_dim > 0 && edge_dim_ > 0 && o.edge_dim != edge_dim_)
@@ -182,7 +182,7 @@ class Checker {
       fail(Status::kInvalidArgument, "there is no norm ", static_cast<int>(o.norm));
     check_norm_options(o.norm, o.norm_options, "norm settings: ");
     if (over_graph(o.norm) && readout_ != Readout::kNone)
-      fail(Status::kInvalidArgument, "behind a readout a graph is one row: no norm over it");
+      fail(Status::kInvalidArgument, "after a readout a graph is one row: no norm over it");
   }
 
   void readout(const ModelConfig& o) {

@@ -70,7 +70,7 @@ class LayerInference final : public WholeInference {
     used(execution_.device);
     lay_features();
     const Conv* conv = s.end > s.begin ? model_.layers_[s.begin].conv.get() : nullptr;
-    if (conv && !s.transform && conv->normalises_all_rows())
+    if (conv && !s.transform && conv->normalizes_all_rows())
       return graph_.rows_at_once(begin, end, out, at_once_,
                                  [&] { return rows_of(s, 0, graph_.num_nodes()); });
     graph_.rows_of_stage(begin, end, out,

@@ -239,7 +239,7 @@ PieceNeeds LayerModel::piece_needs() const {
   PieceNeeds needs = own_piece_needs();
   for (const Layer& layer : layers_) {
     if (layer.conv) add_piece_needs(*layer.conv, layer.config.options, needs);
-    if (layer.conv && layer.conv->normalises_all_rows())
+    if (layer.conv && layer.conv->normalizes_all_rows())
       needs.obstacle = "norms over all rows inside a layer";
     if (layer.config.kind == Kind::kNorm && over_graph(layer.config.options.norm))
       needs.all_nodes = true;

@@ -73,7 +73,7 @@ void round_into(const at::Tensor& kept, const at::Tensor& rows) {
 // Returns rows [begin, begin + count) of x as a left factor; those of a room are one already.
 at::Tensor left_factor(const at::Tensor& x, int64_t begin, int64_t count,
                        const Execution& execution) {
-  const at::Tensor rows = x.narrow(0, begin, count);
+  at::Tensor rows = x.narrow(0, begin, count);
   if (x.scalar_type() == at::kBFloat16) return rows;
   at::Tensor factor = room_for_halves(execution, {count, filled_depth(x.size(1))});
   round_into(factor, rows);

@@ -62,7 +62,9 @@ void check_gin(const ModelConfig& c) {
   check_network(c);
 }
 
-void add_gin_cost(const ModelConfig& c, PassCost& cost) { cost.target_out += 3 * c.mlp_layers; }
+void add_gin_cost(const ModelConfig& c, PassCost& cost) {
+  cost.target_out += int64_t{3} * c.mlp_layers;
+}
 
 void check_relation(const ModelConfig& c) {
   const bool dgl = c.framework == Framework::kDgl;

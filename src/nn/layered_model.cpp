@@ -104,8 +104,8 @@ void LayeredModel::add_piece_needs(const Conv& conv, const ModelConfig& options,
   needs.weight_sums =
       needs.weight_sums || (degrees != Degrees::kNone && !sent && options.edge_weights);
   needs.largest_degree = needs.largest_degree || conv.reads_largest_degree();
-  needs.all_nodes = needs.all_nodes || conv.normalises_all_rows() || conv.reads_largest_degree();
-  if (conv.normalises_all_rows() && !conv.staged())
+  needs.all_nodes = needs.all_nodes || conv.normalizes_all_rows() || conv.reads_largest_degree();
+  if (conv.normalizes_all_rows() && !conv.staged())
     needs.obstacle = "norms over the rows of all edges inside a layer";
 }
 

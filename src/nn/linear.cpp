@@ -58,16 +58,16 @@ void product(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bi
   const auto by_weight = ForwardProduct::make(weight, execution);
   visit_type(y.scalar_type(), [&]<typename T>() {
     const T* shift = bias.defined() ? bias.const_data_ptr<T>() : nullptr;
-    const auto behind = [&](int64_t begin, int64_t end) {
+    const auto finish_rows = [&](int64_t begin, int64_t end) {
       if (shift || finish.any())
         kernels::table<T>().finish(const_matrix<T>(y), y.size(1), shift, finish.relu,
                                    finish.dropout, matrix<T>(y), begin, end);
     };
     ranges(execution, rows, chunk, [&](int64_t begin, int64_t end) {
       by_weight->multiply(y.narrow(0, begin, end - begin), x.narrow(0, begin, end - begin));
-      if (!execution.pool) behind(begin, end);
+      if (!execution.pool) finish_rows(begin, end);
     });
-    if (execution.pool) for_ranges(execution.pool, rows, chunk, behind);
+    if (execution.pool) for_ranges(execution.pool, rows, chunk, finish_rows);
   });
 }
 

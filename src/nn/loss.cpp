@@ -159,7 +159,7 @@ LossSum class_loss(const LossRule& loss, const at::Tensor& logits, const Targets
 // The cross-entropies of rows, 0 without a label.
 at::Tensor class_losses(const LossRule& loss, const at::Tensor& logits, const at::Tensor& labels) {
   const at::Tensor logs = at::log_softmax(logits, 1);
-  const at::Tensor hard = at::nll_loss(logs, labels, {}, at::Reduction::None, -1);
+  at::Tensor hard = at::nll_loss(logs, labels, {}, at::Reduction::None, -1);
   if (loss.kind == Loss::kFocal) return focal(hard, loss.focal_gamma);
   if (loss.label_smoothing == 0) return hard;
   const at::Tensor spread =
@@ -208,9 +208,16 @@ LossSum loss_sum(const LossRule& loss, const at::Tensor& logits, const Targets& 
   const bool classes = labels.scalar_type() == at::kLong;
   if (loss.kind == Loss::kCrossEntropy || (loss.kind == Loss::kFocal && classes)) {
     if (!classes || labels.dim() != 1)
-      fail(Status::kInvalidArgument, "cross-entropy takes one class number (i64) per row");
+      fail(
+          Status::kInvalidArgument,
+          "cross-entropy takes one class (i64) per row, and the labels are numbers; choose auto or "
+          "another loss");
     return class_loss(loss, logits, targets, send);
   }
+  if (classes)
+    fail(Status::kInvalidArgument,
+         "the labels are classes, and this loss is for numbers; choose auto, cross_entropy or "
+         "focal");
   if (!labels.is_floating_point() || labels.numel() != logits.numel())
     fail(Status::kInvalidArgument, "found ", labels.numel(), " labels for ", logits.numel(),
          " logits; this loss takes one float per logit");

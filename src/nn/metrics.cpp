@@ -148,11 +148,11 @@ void MetricSum::add(const at::Tensor& logits, const Targets& targets,
       continue;
     }
     const int64_t c = i % columns;
-    const bool labelled = target[i] > 0.5, predicted = score[i] > 0;
-    counts_[kCorrect] += labelled == predicted && !std::isnan(score[i]);
-    counts_[kClasses + 3 * c] += labelled;
+    const bool labeled = target[i] > 0.5, predicted = score[i] > 0;
+    counts_[kCorrect] += labeled == predicted && !std::isnan(score[i]);
+    counts_[kClasses + 3 * c] += labeled;
     counts_[kClasses + 3 * c + 1] += predicted;
-    counts_[kClasses + 3 * c + 2] += labelled && predicted;
+    counts_[kClasses + 3 * c + 2] += labeled && predicted;
     scores_[c].emplace_back(score[i], static_cast<float>(target[i]));
   }
 }
@@ -221,18 +221,18 @@ Metrics MetricSum::result() const {
   m.accuracy = quotient(static_cast<double>(m.correct), count);
   if (task_ == data::Task::kMulticlass && m.count)
     m.top_k_accuracy = static_cast<double>(counts_[kFound]) / count;
-  int64_t labelled = 0, predicted = 0, both = 0, present = 0;
+  int64_t labeled = 0, predicted = 0, both = 0, present = 0;
   double f1_sum = 0;
   for (int64_t c = 0; c < num_classes_; ++c) {
     const int64_t* k = &counts_[kClasses + 3 * c];
-    labelled += k[0];
+    labeled += k[0];
     predicted += k[1];
     both += k[2];
     if (k[0] + k[1] == 0) continue;
     ++present;
     f1_sum += 2.0 * static_cast<double>(k[2]) / static_cast<double>(k[0] + k[1]);
   }
-  m.f1_micro = quotient(2.0 * static_cast<double>(both), static_cast<double>(labelled + predicted));
+  m.f1_micro = quotient(2.0 * static_cast<double>(both), static_cast<double>(labeled + predicted));
   m.f1_macro = quotient(f1_sum, static_cast<double>(present));
   if (m.count == 0) m.accuracy = m.f1_micro = m.f1_macro = kUndefined;  // undefined, not bad
   std::vector<double> areas, precisions;

@@ -18,8 +18,8 @@
 #include "nn/config.h"
 #include "nn/device.h"
 #include "nn/dropout_keys.h"
-#include "nn/file_names.h"
 #include "nn/sparse_view.h"
+#include "nn/state/file_names.h"
 #include "sample/mini_batch.h"
 #include "sample/sampler.h"
 

@@ -115,15 +115,15 @@ at::Tensor NormLayer::layer(const at::Tensor& x, std::span<const int64_t> graph_
     return norms.apply(*this, x, execution);
   }
   if (graph_ptr.empty()) {
-    const at::Tensor centred = x - x.mean();
-    return scaled(centred / (at::std(x, /*unbiased=*/false) + options_.epsilon));
+    const at::Tensor centered = x - x.mean();
+    return scaled(centered / (at::std(x, /*unbiased=*/false) + options_.epsilon));
   }
   const auto mean_of = [&](const at::Tensor& rows) {
     return spread(readout(rows.mean(1, true), graph_ptr, Readout::kMean, Ties::kSplit, execution),
                   graph_ptr, execution);
   };
-  const at::Tensor centred = x - mean_of(x);
-  return scaled(centred * (mean_of(centred.square()) + options_.epsilon).rsqrt());
+  const at::Tensor centered = x - mean_of(x);
+  return scaled(centered * (mean_of(centered.square()) + options_.epsilon).rsqrt());
 }
 
 at::Tensor NormLayer::graph(const at::Tensor& x, std::span<const int64_t> graph_ptr,
@@ -136,24 +136,24 @@ at::Tensor NormLayer::graph(const at::Tensor& x, std::span<const int64_t> graph_
   };
   at::Tensor mean = mean_of(x);
   if (kind_ == Norm::kGraph) mean = mean * mean_scale_;
-  const at::Tensor centred = x - spread_out(mean);
+  const at::Tensor centered = x - spread_out(mean);
   if (kind_ == Norm::kPairRows)
-    return centred * options_.scale /
-           (at::linalg_vector_norm(centred, 2, 1, true) + options_.epsilon);
-  const at::Tensor square = centred.square();
+    return centered * options_.scale /
+           (at::linalg_vector_norm(centered, 2, 1, true) + options_.epsilon);
+  const at::Tensor square = centered.square();
   if (kind_ == Norm::kPair)
-    return centred * options_.scale *
+    return centered * options_.scale *
            spread_out((mean_of(square.sum(1, true)) + options_.epsilon).rsqrt());
-  const at::Tensor unit = centred * spread_out((mean_of(square) + options_.epsilon).rsqrt());
+  const at::Tensor unit = centered * spread_out((mean_of(square) + options_.epsilon).rsqrt());
   return scaled(unit);
 }
 
 at::Tensor NormLayer::summands(const at::Tensor& rows, const RowStatistics& known) const {
   const bool all_columns = kind_ == Norm::kLayerGraph;
   if (known.pass == 0) return all_columns ? rows.to(at::kDouble) : rows;
-  const at::Tensor centred = rows - known.mean;
-  if (kind_ == Norm::kPair) return centred.square().sum(1, true);
-  return all_columns ? centred.to(at::kDouble).square() : centred.square();
+  const at::Tensor centered = rows - known.mean;
+  if (kind_ == Norm::kPair) return centered.square().sum(1, true);
+  return all_columns ? centered.to(at::kDouble).square() : centered.square();
 }
 
 void NormLayer::end_row_pass(RowStatistics& statistics) const {
@@ -172,17 +172,17 @@ void NormLayer::end_row_pass(RowStatistics& statistics) const {
 }
 
 at::Tensor NormLayer::by_statistics(const at::Tensor& rows, const RowStatistics& known) const {
-  const at::Tensor centred = rows - known.mean;
+  const at::Tensor centered = rows - known.mean;
   switch (kind_) {
     case Norm::kLayerGraph:
-      return scaled(centred / (known.squares + options_.epsilon));
+      return scaled(centered / (known.squares + options_.epsilon));
     case Norm::kPairRows:
-      return centred * options_.scale /
-             (at::linalg_vector_norm(centred, 2, 1, true) + options_.epsilon);
+      return centered * options_.scale /
+             (at::linalg_vector_norm(centered, 2, 1, true) + options_.epsilon);
     case Norm::kPair:
-      return centred * options_.scale * (known.squares + options_.epsilon).rsqrt();
+      return centered * options_.scale * (known.squares + options_.epsilon).rsqrt();
     default:
-      return scaled(centred * (known.squares + options_.epsilon).rsqrt());
+      return scaled(centered * (known.squares + options_.epsilon).rsqrt());
   }
 }
 

@@ -22,7 +22,8 @@
 
 // Number of threads for products on the calling thread, 0: the global number. Returns the old
 // value. Defined by the MKL inside LibTorch, if LibTorch uses MKL.
-extern "C" int MKL_Set_Num_Threads_Local(int count) __attribute__((weak));
+extern "C" int MKL_Set_Num_Threads_Local(  // NOLINT(readability-identifier-naming): MKL's
+    int count) __attribute__((weak));
 
 namespace gnnmg::nn {
 namespace {

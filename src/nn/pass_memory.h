@@ -17,10 +17,10 @@ struct LayerBounds {
 
 // Bytes that the training pass of a mini-batch takes in addition to its rows, blocks and the model,
 // including the gradients of rows; layers from the input on, `num_graphs` 0 without a readout.
-int64_t training_pass_bytes(const ModelConfig& config, std::span<const LayerBounds> layers,
+int64_t training_pass_bytes(const ModelConfig& config, std::span<const LayerBounds> bounds,
                             int64_t num_graphs);
 // The same for a pass without gradients.
-int64_t plain_pass_bytes(const ModelConfig& config, std::span<const LayerBounds> layers,
+int64_t plain_pass_bytes(const ModelConfig& config, std::span<const LayerBounds> bounds,
                          int64_t num_graphs);
 
 // The memory of inference over a whole graph: the rows of all nodes, of the features

@@ -61,7 +61,7 @@ class StackModel final : public LayeredModel {
                   const NormPass& norms) const;
   // Applies the norm to the rows of all passes.
   static void apply_norm(const NormLayer& norm, std::span<StackPass> passes, const NormPass& norms);
-  void run_layer(int layer, std::span<StackPass> passes, const Execution& execution, bool training,
+  void run_layer(int i, std::span<StackPass> passes, const Execution& execution, bool training,
                  const NormPass& norms);
   std::vector<at::Tensor> run(std::span<const ForwardArgs> batches,
                               const RunOptions& options) override;

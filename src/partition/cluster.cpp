@@ -29,9 +29,9 @@ class ClusterLoads {
   }
   bool has_room(uint32_t label, const Load& row) const {
     const Narrow& load = loads_[label];
-    return load.nodes + uint64_t(row.nodes) <= limit_.nodes &&
-           load.edges + uint64_t(row.edges) <= limit_.edges &&
-           load.train + uint64_t(row.train) <= limit_.train;
+    return load.nodes + static_cast<uint64_t>(row.nodes) <= limit_.nodes &&
+           load.edges + static_cast<uint64_t>(row.edges) <= limit_.edges &&
+           load.train + static_cast<uint64_t>(row.train) <= limit_.train;
   }
   bool alone(uint32_t label, const Load& row) const {
     return loads_[label].nodes == narrow(row.nodes);

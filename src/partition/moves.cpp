@@ -81,7 +81,7 @@ class Mover {
         best = gained;
         best_at = done.size();
       }
-      if (graph_.degree(move.row) <= kMostUpdated) push_neighbours(move.row, moved, moves);
+      if (graph_.degree(move.row) <= kMostUpdated) push_neighbors(move.row, moved, moves);
     }
     for (; done.size() > best_at; done.pop_back())
       parts_.move(done.back().first, done.back().second, graph_.weight(done.back().first));
@@ -94,8 +94,8 @@ class Mover {
       if (parts_.of[graph_.ends[e]] != parts_.of[v]) return true;
     return false;
   }
-  void push_neighbours(uint32_t v, const std::vector<uint8_t>& moved,
-                       std::priority_queue<Move>& moves) {
+  void push_neighbors(uint32_t v, const std::vector<uint8_t>& moved,
+                      std::priority_queue<Move>& moves) {
     Move move;
     for (int64_t e = graph_.starts[v]; e < graph_.starts[v + 1]; ++e) {
       const uint32_t u = graph_.ends[e];

@@ -51,8 +51,8 @@ using SamplerRef = std::shared_ptr<const sample::Sampler>;
 // Passes over mini-batches of the ids.
 class SampledSource final : public RowSource {
  public:
-  // The sampler is of the model's data. `first` may draw less, and its id is one of few neighbors:
-  // the first pass, which nobody else may run beside, is over it.
+  // The sampler is of the model's data. The first pass, during which no other may run, is over the
+  // id of `first`, which has few neighbors; its sampler may draw less.
   struct First {
     SamplerRef sampler;
     int64_t id = 0;

@@ -44,14 +44,14 @@ int keep_avx2(const uint32_t* key, const int32_t* sources, int count, uint32_t t
 #endif
 
 std::span<const NamedKernel> lane_kernels() noexcept {
-  static constexpr NamedKernel kernels[] = {
+  static constexpr NamedKernel kKernels[] = {
 #ifdef __x86_64__
       {"avx512", draw_lanes_avx512, kMaxLaneFanout, keep_avx512},
       {"avx2", draw_lanes_avx2, kMaxLaneFanout, keep_avx2},
 #endif
       {"portable", draw_lanes<Scalar>, 24, keep_below<Scalar>},
   };
-  std::span<const NamedKernel> all(kernels);
+  std::span<const NamedKernel> all(kKernels);
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx512f")) return all;
   if (__builtin_cpu_supports("avx2")) return all.subspan(1);

@@ -56,10 +56,11 @@ void draw_lanes(const uint32_t* key, const LaneRows& rows, int fanout, bool repl
           const V last = degree - V::splat(fanout - slot);
           V::multiply(words[w], last + V::splat(1), unused, pick);
           typename V::Mask seen{};
-          for (int i = 0; i < slot; ++i) seen |= V::equal(pick, V::load(picks + i * kLanes + lane));
+          for (int i = 0; i < slot; ++i)
+            seen |= V::equal(pick, V::load(picks + int64_t{i} * kLanes + lane));
           pick = V::select(seen, last, pick);
         }
-        pick.store(picks + slot * kLanes + lane);
+        pick.store(picks + int64_t{slot} * kLanes + lane);
       }
     }
   }

@@ -168,7 +168,7 @@ class EdgeSink {
 
   // Appends edges. If `edge_ids` is empty, kNoId is stored. Error(kInvalidArgument) for lists of
   // unequal length.
-  void add(std::span<const int64_t> sources, std::span<const int64_t> targets,
+  void add(std::span<const int64_t> from, std::span<const int64_t> to,
            std::span<const int64_t> edge_ids);
   void clear();
   base::PageVector<int64_t> sources, targets, edge_ids;

@@ -58,7 +58,8 @@ void GraphServer::set_tls(const dist::TlsFiles& tls) {
 
 void GraphServer::start(const dist::Engine& engine) {
   const std::lock_guard lock(mutex_);
-  if (listener_ || over_) fail(Status::kBusy, "the server has started already");
+  if (over_) fail(Status::kBusy, "the server was shut down, which is for ever; make another one");
+  if (listener_) fail(Status::kBusy, "the server has started already");
   check_safety(config_);
   dist::ListenSettings settings;
   settings.address = config_.address;

@@ -81,7 +81,7 @@ std::string JobServer::start(const dist::Engine& engine, const dist::HeldParts& 
         service->program_ends = true;
         service->server->shutdown(base::Deadline::after_ms(0));
       },
-      [] { return true; }, /*on_devices=*/false);
+      [] { return true; });
   return host + std::to_string(service_->server->info().port);
 }
 

@@ -128,10 +128,9 @@ class Opening {
     config.process_of_part = made_.process_of_part;
     return config;
   }
-  data::DatasetRef open(std::shared_ptr<const data::parts::Source> source,
+  data::DatasetRef open(const std::shared_ptr<const data::parts::Source>& source,
                         const dist::PartDatasetConfig& config) const {
-    return dist::open_part_dataset(std::move(source), config,
-                                   {context_.pool, *context_.log, context_.cancel});
+    return dist::open_part_dataset(source, config, {context_.pool, *context_.log, context_.cancel});
   }
 
   data::DatasetRef open_shared() const {
@@ -153,11 +152,10 @@ class Opening {
     if (!others.empty()) {
       peers = dist::Peers::meet(context_.engine(), others, peers_config(), *context_.log,
                                 base::Deadline::after_ms(kMeetMs), context_.cancel);
-      source =
-          dist::source_of(source, dist::source_of(peers->files(), config_.folder, context_.cancel));
+      source = dist::source_of(source, dist::source_of(peers->files(), config_.folder));
     }
     config.open_channel = [&](const std::vector<int32_t>&, uint64_t) { return peers->channel(); };
-    return open(std::move(source), config);
+    return open(source, config);
   }
 
   // Addresses of the processes that have parts which this one lacks.

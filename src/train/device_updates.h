@@ -31,14 +31,14 @@ struct UpdateNumbers {
   double first = 0;      // not 0: no momentum yet
 };
 
-// Training ends after so many consecutive steps without a finite loss and gradient.
+// Training ends after this number of consecutive steps without a finite loss and gradient.
 constexpr int64_t kBadSteps = 3;
 
 // Numbers of a step of many ranks, in device memory, where the update reads them without the host.
 // Counts are whole numbers; flags are 0 or 1.
 struct StepNumbers {
   // Written by the host for each step: of this rank ...
-  double weight = 0, labelled = 0, seeds = 0;
+  double weight = 0, labeled = 0, seeds = 0;
   double stop = 0, write_failed = 0;
   double own_share = 1;  // factor of the rank's gradients before the sum
   // ... and of all ranks.
@@ -47,7 +47,7 @@ struct StepNumbers {
   // Written by this rank's passes.
   double loss = 0, correct = 0;
   // Written by kernels: sums over all ranks.
-  double all_loss = 0, all_weight = 0, all_correct = 0, all_labelled = 0, all_seeds = 0;
+  double all_loss = 0, all_weight = 0, all_correct = 0, all_labeled = 0, all_seeds = 0;
   double any_stop = 0, any_write_failed = 0;  // above 0: set on some rank
   double good = 0;       // loss and gradient were finite, and training had not ended
   double bad_steps = 0;  // consecutive; at kBadSteps training has ended and steps change nothing

@@ -10,8 +10,8 @@
 
 namespace gnnmg::train {
 
-// Collective: returns when no rank is `busy` any more, and meets the others once in a `slice` until
-// then. Empty: this rank has nothing to do.
+// Collective: returns once no rank is `busy`. Until then the ranks meet once in each `slice`. An
+// empty `busy` counts as false.
 void meet_while(comm::Collectives& comm, const std::function<comm::Wait()>& wait,
                 const base::CancelToken& cancel, std::chrono::milliseconds slice,
                 const std::function<bool()>& busy);

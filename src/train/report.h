@@ -13,15 +13,15 @@ namespace gnnmg::train {
 
 // Losses and counts of mini-batches, added up.
 struct LossSums {
-  double loss = 0, weight = 0;        // sums over the seeds; the mean loss is their quotient
-  int64_t correct = 0, labelled = 0;  // right answers and labels
+  double loss = 0, weight = 0;       // sums over the seeds; the mean loss is their quotient
+  int64_t correct = 0, labeled = 0;  // right answers and labels
   int64_t seeds = 0;
 
   void add(const LossSums& other) {
     loss += other.loss;
     weight += other.weight;
     correct += other.correct;
-    labelled += other.labelled;
+    labeled += other.labeled;
     seeds += other.seeds;
   }
   double mean_loss() const { return weight > 0 ? loss / weight : 0; }

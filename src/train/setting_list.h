@@ -24,7 +24,7 @@ struct Range {
 // Tells if the processes of a training must have equal values.
 enum class Among { kAll, kEach };
 
-// Settings beside which a setting has an effect.
+// The condition under which a setting has an effect.
 template <typename Config>
 struct Condition {
   bool (*holds)(const Config& config);
@@ -63,6 +63,7 @@ struct Always {
     return {[](const Config&) { return true; }, nullptr};
   }
 };
+// NOLINTBEGIN(readability-identifier-naming): conditions, as the lists below call them
 inline constexpr Always always;
 using OfOptimizer = Condition<OptimizerConfig>;
 using OfTrainer = Condition<TrainerConfig>;
@@ -118,6 +119,7 @@ inline constexpr OfTrainer in_cuts{
 inline constexpr OfTrainer scheduled{
     [](const TrainerConfig& c) { return c.schedule.kind != ScheduleKind::kConstant; },
     "with schedule=cosine, step or plateau"};
+// NOLINTEND(readability-identifier-naming)
 
 // Help of settings that optimizers and trainers share.
 inline constexpr const char* kKindHelp =
@@ -280,7 +282,8 @@ inline constexpr const char* kClipHelp =
           "mini-batches of a step in memory, and each batch norm adds two small all-reduces. "     \
           "Not with deterministic.")                                                                   \
   SETTING(loader_threads,       loader_threads,          kEach, kThreads,  always,                 \
-          "Loader threads per rank. 0: the rank's own thread samples.")                            \
+          "Threads per rank that sample and gather mini-batches in advance. 0: none; the rank "     \
+          "makes each mini-batch itself, before its pass.")                                        \
   SETTING(prefetch,             prefetch,                kEach, kMany,     loaded,                 \
           "Mini-batches that the loader threads of a rank make in advance.")                                                \
   SETTING(torch_threads,        torch_threads,           kEach, kMany,     always,                 \

@@ -265,8 +265,9 @@ class RankTrainer final : public Trainer {
     const int ranks = job_->config.num_ranks * (processes ? processes->num_processes() : 1);
     if (gpu_bytes > 0) return plan_memory(memory_request(*job_, ranks, kUsualReserve), gpu_bytes);
     if (job_->config.devices.empty())
-      base::fail(Status::kNotFound,
-                 "the trainer works on the CPU; say how much memory the GPU has that is meant");
+      base::fail(
+          Status::kNotFound,
+          "the trainer works on the CPU; set gpu_bytes to the memory of the GPU that is meant");
     device::check_not_quarantined(*job_->environment.devices, job_->config.devices[0]);
     const device::Info info = job_->environment.devices->info(job_->config.devices[0]);
     const int64_t reserve = reserve_beside_driver(info.total_memory);
@@ -291,7 +292,7 @@ class RankTrainer final : public Trainer {
     {
       // The ranks may have ended before anybody waited.
       std::lock_guard lock(group_mutex_);
-      if (work_ != Work::kNone && group_ && group_->at_rest()) {
+      if (work_ != Work::kNone && group_ && group_->idle()) {
         const bool over = progress.epoch == progress.num_epochs;
         progress.state = group_->failure() ? TrainerState::kFailed
                          : over            ? TrainerState::kFinished
@@ -397,9 +398,9 @@ class RankTrainer final : public Trainer {
       base::HostQueue& host = job_->environment.host;
       std::optional<base::HostQueue::Entry> entry;
       if (!host.entered_here()) entry.emplace(host);
-      while (!host.wait([&] { return at_rest(); }, Deadline::earlier(deadline, next_look()))) {
+      while (!host.wait([&] { return idle(); }, Deadline::earlier(deadline, next_check()))) {
         if (deadline.passed()) return false;
-        group_->look();
+        group_->abandon_hung();
       }
     }
     work_ = Work::kNone;
@@ -425,8 +426,8 @@ class RankTrainer final : public Trainer {
   }
 
   // Reports a failure once earlier saves are on disk, unless the host canceled.
-  bool at_rest() const {
-    if (!group_->at_rest()) return false;
+  bool idle() const {
+    if (!group_->idle()) return false;
     if (!training_.checkpoints || training_.checkpoints->idle()) return true;
     const std::optional<base::Error> failure = group_->failure();
     return !failure || failure->status() == Status::kCancelled;
@@ -451,8 +452,8 @@ class RankTrainer final : public Trainer {
     return files;
   }
 
-  // Collective: the first process's work for all, with the result of `prepare` there. Runs beside
-  // the host's thread: a disk may take longer than processes wait for each other.
+  // Collective: runs the result of `prepare` in the first process, for all. It runs on a thread of
+  // its own, because a disk may take longer than processes wait for each other.
   void do_in_first_process(const std::string& call,
                            const std::function<std::function<void()>()>& prepare) {
     const Meeting under_way(training_);
@@ -575,14 +576,14 @@ class RankTrainer final : public Trainer {
       (void)group.release();  // memory of its ranks on the device stays allocated
       return {};
     }
-    std::string left = RankGroup::let_go(std::move(group));
+    std::string left = RankGroup::destroy(std::move(group));
     if (!left.empty())
       job_->environment.log.add(base::LogLevel::kError, left.substr(left.find(' ') + 1));
     return left;
   }
 
   // Waiting calls detect devices that do not finish.
-  Deadline next_look() const {
+  Deadline next_check() const {
     return job_->config.devices.empty() ? Deadline() : Deadline::after_ms(100);
   }
 

@@ -51,5 +51,15 @@ TEST(Names, OfEquallyNearNamesThoseWithTheSameStartAreMeant) {
             "; did you mean 'node_slack'? There are: node_slack, edge_slack, seed");
 }
 
+TEST(Names, WordsOfANameAreEnough) {
+  const std::array<std::string_view, 4> known{"hidden_dim", "heads", "batch_size",
+                                              "eval_batch_size"};
+  EXPECT_EQ(meant_names("hidden", known), "'hidden_dim'");
+  EXPECT_EQ(meant_names("num_heads", known), "'heads'");
+  EXPECT_EQ(meant_names("batch", known), "'batch_size' or 'eval_batch_size'");
+  EXPECT_EQ(meant_names("bat", known), "");
+  EXPECT_EQ(meant_names("dims", known), "");
+}
+
 }  // namespace
 }  // namespace gnnmg::base

@@ -66,7 +66,7 @@ TEST(StreamKey, NeverMeetsForNearbyEpochsBatchesHopsTypesAndPurposes) {
   EXPECT_EQ(static_cast<int64_t>(keys.size()), made);
 }
 
-TEST(Streams, OfNeighbouringKeysAreUncorrelated) {
+TEST(Streams, OfNeighboringKeysAreUncorrelated) {
   constexpr int kWords = 100000;
   const auto correlation = [](Key a, Key b, uint64_t id_a, uint64_t id_b) {
     Stream x(a, id_a), y(b, id_b);

@@ -73,7 +73,7 @@ static void epoch(const world* w) {
   while ((status = gnnmg_loader_next(w->loader, &batch, -1)) == GNNMG_OK) {
     gnnmg_tensor* logits;
     double loss;
-    CHECK(gnnmg_model_forward(w->model, batch, 1, &logits));
+    CHECK(gnnmg_model_forward(w->model, batch, &logits));
     CHECK(gnnmg_model_backward(w->model, GNNMG_LOSS_AUTO, &loss));
     CHECK(gnnmg_optimizer_step(w->optimizer));
     gnnmg_tensor_free(logits);

@@ -202,7 +202,7 @@ TEST_F(CommJoin, BadSettings) {
                  GNNMG_ERR_INVALID_ARGUMENT, expected);
   };
   refused([](auto& c) { c.port = 0; }, "port: expected 1 to 65535, found 0");
-  refused([](auto& c) { c.process_rank = 2; }, "process: expected 0 to 1, found 2");
+  refused([](auto& c) { c.process_rank = 2; }, "process_rank: expected 0 to 1, found 2");
   refused([](auto& c) { c.num_processes = -1; }, "num_processes: expected 1 to 1024, found -1");
   refused([](auto& c) { c.join_ms = -5; }, "config.join_ms");
   refused([](auto& c) { c.deadline_ms = -1; }, "config.deadline_ms");

@@ -152,7 +152,7 @@ TEST(DatasetTest, NamesOfNodesAreKept) {
   ASSERT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, context.out()));
   Dataset data;
   EXPECT_FAILS(gnnmg_dataset_open(context, text.c_str(), nullptr, data.out(), -1), GNNMG_ERR_FORMAT,
-               "relabel = 1 numbers names");
+               "relabel=1 numbers names");
   ASSERT_OK(gnnmg_dataset_open(context, text.c_str(), "relabel=1", data.out(), -1));
   ASSERT_OK(gnnmg_dataset_save(data, folder.file("saved").c_str(), -1));
   Dataset saved;

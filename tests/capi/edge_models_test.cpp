@@ -146,7 +146,7 @@ TEST(EdgeModelsTest, TrainAlikeOnAnyNumberOfRanksAndAreExchanged) {
     ASSERT_OK(
         gnnmg_sampler_sample(all, world.data, seeds.data(), 3, nullptr, 0, 0, 0, batch.out(), -1));
     Tensor logits, rows;
-    ASSERT_OK(gnnmg_model_forward(trained, batch, 0, logits.out()));
+    ASSERT_OK(gnnmg_model_infer(trained, batch, logits.out()));
     ASSERT_OK(gnnmg_model_embed(trained, world.data, 0, nullptr, rows.out(), -1));
     const auto a = values<double>(logits), b = values<double>(rows);
     for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[seeds[i / 2] * 2 + i % 2], 1e-9);
@@ -212,11 +212,11 @@ TEST(EdgeModelsTest, WhatTheDataLacksIsNamed) {
   ASSERT_OK(gnnmg_sampler_sample(sampler, world.data, seeds.data(), 2, nullptr, 0, 0, 0,
                                  batch.out(), -1));
   Tensor logits;
-  EXPECT_FAILS(gnnmg_model_forward(model, batch, 0, logits.out()), GNNMG_ERR_RANGE, "has type 4");
+  EXPECT_FAILS(gnnmg_model_infer(model, batch, logits.out()), GNNMG_ERR_RANGE, "has type 4");
   world.layers.set("num_relations=6");
   ASSERT_OK(
       gnnmg_model_create(world.context, nullptr, &world.layers, world.layers.text(), model.out()));
-  EXPECT_OK(gnnmg_model_forward(model, batch, 0, logits.out()));
+  EXPECT_OK(gnnmg_model_infer(model, batch, logits.out()));
 }
 
 // Eight graphs of nodes and edges with categories; a model with a readout has a row for each.
@@ -288,7 +288,7 @@ TEST(EdgeModelsTest, ReadoutsOfGraphsWithCategories) {
     Batch batch;
     ASSERT_OK(
         gnnmg_sampler_sample(sampler, data, seeds.data(), 2, nullptr, 0, 0, 0, batch.out(), -1));
-    ASSERT_OK(gnnmg_model_forward(model, batch, 0, logits.out()));
+    ASSERT_OK(gnnmg_model_infer(model, batch, logits.out()));
     const auto a = values<float>(logits), b = values<float>(rows);
     for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(a[i], b[seeds[i / 2] * 2 + i % 2], 1e-5);
   }

@@ -105,7 +105,7 @@ static int step_of_loop(void) {
   double loss;
   if (gpu.batch == NULL) status = gnnmg_loader_next(gpu.loader, &gpu.batch, -1);
   if (status == GNNMG_END) return 1;
-  if (status == GNNMG_OK) status = gnnmg_model_forward(gpu.model, gpu.batch, 1, NULL);
+  if (status == GNNMG_OK) status = gnnmg_model_forward(gpu.model, gpu.batch, NULL);
   if (status == GNNMG_OK) status = gnnmg_model_backward(gpu.model, GNNMG_LOSS_AUTO, &loss);
   if (status == GNNMG_OK) status = gnnmg_optimizer_step(gpu.optimizer);
   gnnmg_batch_free(gpu.batch);
@@ -142,11 +142,12 @@ static void free_all(void) {
 static void use_and_free_all(void) {
   int64_t nodes;
   gnnmg_batch* next;
+  gnnmg_tensor* logits;
   if (gnnmg_graph_num_nodes(gpu.graph, 0, &nodes) != GNNMG_OK || nodes != 500 ||
-      gnnmg_model_forward(gpu.model, gpu.batch, 0, NULL) != GNNMG_ERR_CANCELLED ||
+      gnnmg_model_infer(gpu.model, gpu.batch, &logits) != GNNMG_ERR_CANCELLED ||
       gnnmg_loader_next(gpu.loader, &next, -1) != GNNMG_ERR_CANCELLED ||
       gnnmg_model_set_device(gpu.model, GNNMG_DEVICE_CPU, 0, 0) != GNNMG_ERR_CANCELLED) {
-    fprintf(stderr, "behind the end: %s\n", gnnmg_last_error());
+    fprintf(stderr, "after the end: %s\n", gnnmg_last_error());
     _Exit(1);
   }
   free_all();
@@ -174,7 +175,7 @@ static void end_on_gpus(const char* how, gnnmg_context* context) {
     load_on_gpu();
   } else if (strcmp(how, "loop") == 0) { /* ends between forward and backward */
     make_loop();
-    CHECK(gnnmg_model_forward(gpu.model, gpu.batch, 1, NULL));
+    CHECK(gnnmg_model_forward(gpu.model, gpu.batch, NULL));
   } else if (strcmp(how, "loop of a thread") == 0) {
     static int steps = 0;
     const struct timespec pause = {0, 1000000};

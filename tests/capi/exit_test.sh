@@ -6,7 +6,7 @@
 # may print anything except words of a crash and of the library; without a GPU the test is skipped.
 set -uo pipefail
 bad=0 kind=${2:-} rounds=${GNNMG_EXIT_ROUNDS:-3}
-words='gnnmg|behind the end|terminate|what\(\)|abort|segmentation|assert|free\(\)|malloc|corrupt|pure virtual|core dumped'
+words='gnnmg|after the end|terminate|what\(\)|abort|segmentation|assert|free\(\)|malloc|corrupt|pure virtual|core dumped'
 words+='|error|exception|fatal|failed|lost'
 # wrong_words <output>: prints the unexpected lines.
 wrong_words() {

@@ -40,7 +40,7 @@ struct Loop : World {
     EXPECT_OK(gnnmg_optimizer_create(model, nullptr, optimizer.out()));
     loader = make_loader(sampler);
     EXPECT_OK(gnnmg_loader_next(loader, batch.out(), -1));
-    EXPECT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
+    EXPECT_OK(gnnmg_model_forward(model, batch, nullptr));
     EXPECT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
     EXPECT_OK(gnnmg_optimizer_step(optimizer));
   }
@@ -73,14 +73,14 @@ TEST(GpuHang, InALoopOfOnesOwn) {
   hang(0);
   EXPECT_LT(seconds([&] {
               EXPECT_FAILS(
-                  gnnmg_model_forward(loop.model, loop.batch, 1, nullptr), GNNMG_ERR_TIMEOUT,
+                  gnnmg_model_forward(loop.model, loop.batch, nullptr), GNNMG_ERR_TIMEOUT,
                   "GPU 0 has not come to the end of its work within 0.3 s; GPU 0 (fake GPU "
                   "at 0000:01:00.0) has not come to its end within 1 s of it and is used "
                   "no more in this process: end the process, and go on in another one");
             }),
             4);
   EXPECT_LT(seconds([&] {
-              EXPECT_FAILS(gnnmg_model_forward(loop.model, loop.batch, 1, nullptr),
+              EXPECT_FAILS(gnnmg_model_forward(loop.model, loop.batch, nullptr),
                            GNNMG_ERR_DEVICE_LOST, kUsedNoMore);
               EXPECT_FAILS(gnnmg_optimizer_step(loop.optimizer), GNNMG_ERR_DEVICE_LOST,
                            kUsedNoMore);

@@ -97,7 +97,7 @@ struct Loop : World {
     gnnmg_status status;
     while ((status = gnnmg_loader_next(loader, batch.out(), -1)) == GNNMG_OK) {
       double share = 0;
-      EXPECT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
+      EXPECT_OK(gnnmg_model_forward(model, batch, nullptr));
       EXPECT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, &share));
       sum += share;
       auto facts = info<gnnmg_batch_info>();
@@ -316,7 +316,7 @@ TEST(GpuLoop, OwnLossesAndLogitsThere) {
     Batch batch;
     ASSERT_OK(gnnmg_loader_next(loop.loader, batch.out(), -1));
     Tensor logits, gradients;
-    ASSERT_OK(gnnmg_model_forward(loop.model, batch, 1, logits.out()));
+    ASSERT_OK(gnnmg_model_forward(loop.model, batch, logits.out()));
     EXPECT_EQ(gpu_of(logits), gpu);
     // The logits as their own gradient, also from main memory.
     ASSERT_OK(gnnmg_model_backward_from(loop.model, logits));
@@ -324,7 +324,7 @@ TEST(GpuLoop, OwnLossesAndLogitsThere) {
     const std::vector<float> once = fetch<float>(loop.context, gradients);
     std::vector<float> rows = fetch<float>(loop.context, logits);
     Tensor there, here;
-    ASSERT_OK(gnnmg_model_forward(loop.model, batch, 1, there.out()));
+    ASSERT_OK(gnnmg_model_forward(loop.model, batch, there.out()));
     const auto shape = shape_of(logits);
     ASSERT_OK(gnnmg_tensor_create(rows.data(), GNNMG_DTYPE_F32, 2, shape.data(), nullptr, nullptr,
                                   here.out()));
@@ -342,7 +342,7 @@ TEST(GpuLoop, MovesWithItsGradientsAndBack) {
   loop.optimizer.reset();
   Batch batch;
   ASSERT_OK(gnnmg_loader_next(loop.loader, batch.out(), -1));
-  ASSERT_OK(gnnmg_model_forward(loop.model, batch, 1, nullptr));
+  ASSERT_OK(gnnmg_model_forward(loop.model, batch, nullptr));
   ASSERT_OK(gnnmg_model_backward(loop.model, GNNMG_LOSS_AUTO, nullptr));
   const auto state = [&] {
     Tensor weights, gradients;
@@ -469,7 +469,7 @@ TEST(GpuLoop, RanksReduceTensorsThere) {
           const gnnmg_status status = gnnmg_loader_next(loader, batch.out(), -1);
           if (status == GNNMG_END) continue;
           EXPECT_OK(status);
-          EXPECT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
+          EXPECT_OK(gnnmg_model_forward(model, batch, nullptr));
           EXPECT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
           EXPECT_OK(gnnmg_comm_all_reduce(comm, gradients, GNNMG_REDUCE_SUM, -1));
           EXPECT_OK(gnnmg_optimizer_step(optimizer));
@@ -521,7 +521,7 @@ TEST(GpuLoop, RefusesWhatLiesApart) {
     Batch batch;
     EXPECT_OK(gnnmg_loader_create(here.dataset, here.sampler, &plan, plan.text(), loader.out()));
     EXPECT_OK(gnnmg_loader_next(loader, batch.out(), -1));
-    return gnnmg_model_forward(model, batch, 1, nullptr);
+    return gnnmg_model_forward(model, batch, nullptr);
   };
   EXPECT_OK(forward(0, 0));
   EXPECT_FAILS(forward(0, -1), GNNMG_ERR_INVALID_ARGUMENT,
@@ -536,7 +536,8 @@ TEST(GpuLoop, RefusesWhatLiesApart) {
   Batch sample;
   ASSERT_OK(gnnmg_sampler_sample(there.sampler, there.dataset, &seed, 1, nullptr, 0, 0, 0,
                                  sample.out(), -1));
-  EXPECT_FAILS(gnnmg_model_forward(there.model, sample, 0, nullptr), GNNMG_ERR_INVALID_ARGUMENT,
+  Tensor logits;
+  EXPECT_FAILS(gnnmg_model_infer(there.model, sample, logits.out()), GNNMG_ERR_INVALID_ARGUMENT,
                "the model lies on GPU 0 and the mini-batch in main memory");
 }
 
@@ -629,7 +630,7 @@ TEST(GpuLoop, PartsMayGoInAnyOrder) {
       loop.make();
       Batch batch;
       ASSERT_OK(gnnmg_loader_next(loop.loader, batch.out(), -1));
-      ASSERT_OK(gnnmg_model_forward(loop.model, batch, 1, nullptr));
+      ASSERT_OK(gnnmg_model_forward(loop.model, batch, nullptr));
       ASSERT_OK(gnnmg_batch_export_features(batch, 0, features.out()));
       ASSERT_OK(gnnmg_batch_export_node_ids(batch, 0, ids.out()));
       ASSERT_OK(gnnmg_model_export_parameters(loop.model, weights.out()));
@@ -675,7 +676,7 @@ TEST(GpuLoop, SaysWhatDoesNotFit) {
   EXPECT_OK(gnnmg_loader_create(loop.dataset, sampler, &loop.plan, loop.plan.text(), loader.out()));
   Batch batch;
   ASSERT_OK(gnnmg_loader_next(loader, batch.out(), -1));
-  EXPECT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
+  EXPECT_OK(gnnmg_model_forward(model, batch, nullptr));
   EXPECT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
 }
 
@@ -717,7 +718,7 @@ TEST(GpuLoop, RefusesNodesThatAModelHasNoWeightsFor) {
         Model model;
         ASSERT_OK(gnnmg_model_create(loop.context, data, &config, config.text(), model.out()));
         ASSERT_OK(gnnmg_model_set_device(model, GNNMG_DEVICE_CUDA, 1, 0));
-        const gnnmg_status status = gnnmg_model_forward(model, batch, 1, nullptr);
+        const gnnmg_status status = gnnmg_model_forward(model, batch, nullptr);
         if (known == kNodes) {
           EXPECT_EQ(status, GNNMG_OK) << gnnmg_last_error();
         } else {
@@ -734,13 +735,13 @@ TEST(GpuLoop, NamesTheGpuThatIsLost) {
   loop.make();
   Batch batch, next;
   ASSERT_OK(gnnmg_loader_next(loop.loader, batch.out(), -1));
-  ASSERT_OK(gnnmg_model_forward(loop.model, batch, 1, nullptr));
+  ASSERT_OK(gnnmg_model_forward(loop.model, batch, nullptr));
   Tensor weights, ids;
   ASSERT_OK(gnnmg_model_export_parameters(loop.model, weights.out()));
   lose(1);
   EXPECT_FAILS(gnnmg_model_backward(loop.model, GNNMG_LOSS_AUTO, nullptr), GNNMG_ERR_DEVICE_LOST,
                "GPU 1 (fake GPU at 0000:02:00.0) is lost");
-  EXPECT_FAILS(gnnmg_model_forward(loop.model, batch, 1, nullptr), GNNMG_ERR_DEVICE_LOST, "GPU 1");
+  EXPECT_FAILS(gnnmg_model_forward(loop.model, batch, nullptr), GNNMG_ERR_DEVICE_LOST, "GPU 1");
   EXPECT_FAILS(gnnmg_optimizer_step(loop.optimizer), GNNMG_ERR_DEVICE_LOST, "GPU 1");
   EXPECT_FAILS(gnnmg_batch_export_node_ids(batch, 0, ids.out()), GNNMG_ERR_DEVICE_LOST, "GPU 1");
   std::vector<float> list(static_cast<size_t>(shape_of(weights)[0]));

@@ -61,7 +61,7 @@ struct Everything {
       EXPECT_GE(gnnmg_trainer_step(trainer, nullptr, -1), 0) << gnnmg_last_error();
     }
     if (model && batch) {
-      EXPECT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
+      EXPECT_OK(gnnmg_model_forward(model, batch, nullptr));
     }
     if (optimizer) {
       EXPECT_OK(gnnmg_optimizer_step(optimizer));

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes the misuse sweep: for every function of gnnmg.h a test that hands in each kind of bad handle,
 leaves each output out, gives structs of no size, of garbage sizes and of a later version, settings that
-are none, settings given twice, and time limits below -1.
+are none, settings given twice, time limits below -1, lists of negative length, lists that are NULL, and
+values that an enumeration does not have.
 
     misuse.py <gnnmg.h> <out.cpp>
 
@@ -39,6 +40,7 @@ def read_header(path):
     handles = re.findall(r"^typedef struct (gnnmg_\w+) \1;", text, re.M)
     structs = re.findall(r"^\} (gnnmg_\w+);", text, re.M)
     callbacks = re.findall(r"^typedef \w+ \(\*(gnnmg_\w+)\)", text, re.M)
+    enums = set(re.findall(r"^typedef int32_t (gnnmg_\w+);\nenum \{", text, re.M))
     functions = []
     pattern = r"/\*\*((?:(?!\*/).)*)\*/\s*GNNMG_API\s+(?:GNNMG_MUST_USE\s+)?([^;(]*?)\s*\b(gnnmg_\w+)\s*\(([^;]*)\)\s*;"
     for comment, result, name, parameters in re.findall(pattern, text, re.S):
@@ -50,7 +52,7 @@ def read_header(path):
         functions.append(Function(" ".join(result.split()), name, [Parameter(p, doc, handles) for p in parts]))
     declared = text.count("\nGNNMG_API")
     assert len(functions) == declared, f"{len(functions)} functions were understood of {declared}"
-    return functions, set(handles), set(structs), set(callbacks)
+    return functions, set(structs), set(callbacks), enums
 
 
 # Values that the types alone do not give, by function and parameter; see misuse_world.h.
@@ -99,8 +101,8 @@ def subject_of(name):
 
 
 class Writer:
-    def __init__(self, structs, callbacks):
-        self.structs, self.callbacks = structs, callbacks
+    def __init__(self, structs, callbacks, enums):
+        self.structs, self.callbacks, self.enums = structs, callbacks, enums
         self.lines = []
 
     def declare(self, function, p):
@@ -164,6 +166,21 @@ class Writer:
                 self.negative_timeouts(function, p)
             if p.name == "settings" and p.stars == 1:
                 self.bad_settings(function, p)
+            if any(q.base == "gnnmg_sink" or q.name == "graph_ptr" for q in function.parameters):
+                continue  # there is no live sink, and graph_ptr is NULL: refused before the others
+            if p.base in self.enums and not p.stars and function.result == "gnnmg_status":
+                self.refused(function, p, p.name, ["-1", "9999", "INT32_MIN"])
+            if p.name.startswith("num_") and any(q.name == p.name[4:] for q in function.parameters):
+                self.refused(function, p, p.name[4:], ["-1", "INT64_MIN", "3", "INT64_MAX"])
+
+    def refused(self, function, p, told, values):
+        """Values that are wrong whatever else is given; arrays are NULL (declare()). The text names `told`."""
+        self.test(function, "bad_" + p.name, [
+            f"  for (const int64_t bad : std::initializer_list<int64_t>{{{', '.join(values)}}}) {{",
+            f"    {p.name} = static_cast<{p.type}>(bad);",
+            f"    EXPECT_EQ({self.call(function)}, GNNMG_ERR_INVALID_ARGUMENT) << bad << gnnmg_last_error();",
+            f"    EXPECT_NE(std::string(gnnmg_last_error()).find(\"{told}\"), std::string::npos)",
+            "        << bad << gnnmg_last_error();"] + self.zero_checks(function) + ["  }", "  world.expect_untouched();"])
 
     def negative_timeouts(self, function, p):
         body = ["  for (int64_t bad : {int64_t{-2}, int64_t{-1000}, INT64_MIN}) {",
@@ -227,8 +244,8 @@ class Writer:
 
 
 def main():
-    functions, handles, structs, callbacks = read_header(sys.argv[1])
-    writer = Writer(structs, callbacks)
+    functions, structs, callbacks, enums = read_header(sys.argv[1])
+    writer = Writer(structs, callbacks, enums)
     for function in functions:
         writer.write(function)
     with open(sys.argv[2], "w", encoding="utf-8") as out:

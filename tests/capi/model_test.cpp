@@ -218,7 +218,7 @@ TEST(ModelTest, ABatchNormOfOneRowIsToldOnce) {
   Optimizer optimizer;
   ASSERT_OK(gnnmg_optimizer_create(model, nullptr, optimizer.out()));
   for (int i = 0; i < 3; ++i) {
-    ASSERT_OK(gnnmg_model_forward(model, full_batch(world, sampler, {7}), 1, nullptr));
+    ASSERT_OK(gnnmg_model_forward(model, full_batch(world, sampler, {7}), nullptr));
     ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
     ASSERT_OK(gnnmg_optimizer_step(optimizer));
   }
@@ -275,7 +275,7 @@ TEST(ModelTest, BackwardWeighsClassesAndNodes) {
   ASSERT_OK(gnnmg_batch_export_labels(batch, labels.out()));
   ASSERT_OK(gnnmg_batch_export_weights(batch, factors.out()));
   double loss = 0;
-  ASSERT_OK(gnnmg_model_forward(model, batch, 1, logits.out()));
+  ASSERT_OK(gnnmg_model_forward(model, batch, logits.out()));
   ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, &loss));
 
   const auto classes = values<int64_t>(labels);
@@ -304,7 +304,7 @@ TEST(ModelTest, BackwardOfBothKindsIsTheGradientOfTheLoss) {
   ASSERT_OK(gnnmg_batch_export_labels(batch, labels.out()));
   const auto classes = values<int64_t>(labels);
   double loss = 0;
-  ASSERT_OK(gnnmg_model_forward(model, batch, 1, logits.out()));
+  ASSERT_OK(gnnmg_model_forward(model, batch, logits.out()));
   ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, &loss));
   Tensor flat;
   ASSERT_OK(gnnmg_model_export_gradients(model, flat.out()));
@@ -329,7 +329,7 @@ TEST(ModelTest, BackwardOfBothKindsIsTheGradientOfTheLoss) {
   Tensor own;
   ASSERT_OK(
       gnnmg_tensor_create(by_logit.data(), GNNMG_DTYPE_F64, 2, shape, nullptr, nullptr, own.out()));
-  ASSERT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
+  ASSERT_OK(gnnmg_model_forward(model, batch, nullptr));
   ASSERT_OK(gnnmg_model_backward_from(model, own));
   const auto doubled = values<double>(flat);
   double largest = 0;
@@ -347,33 +347,34 @@ TEST(ModelTest, PassesThatDoNotFitAreRefused) {
   const Batch batch = full_batch(world, sampler, {1, 2});
   EXPECT_FAILS(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr), GNNMG_ERR_NOT_FOUND,
                "gnnmg_model_forward()");
-  ASSERT_OK(gnnmg_model_forward(model, batch, 0, nullptr));  // inference only
+  Tensor logits;
+  EXPECT_FAILS(gnnmg_model_infer(model, batch, nullptr), GNNMG_ERR_INVALID_ARGUMENT, "logits");
+  ASSERT_OK(gnnmg_model_infer(model, batch, logits.out()));
   EXPECT_EQ(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr), GNNMG_ERR_NOT_FOUND);
   std::vector<float> wrong(5);
-  ASSERT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
+  ASSERT_OK(gnnmg_model_forward(model, batch, nullptr));
   EXPECT_FAILS(gnnmg_model_backward_from(model, wrap(wrong)), GNNMG_ERR_INVALID_ARGUMENT,
                "expected f32 [2, 3]");
+  EXPECT_OK(gnnmg_model_infer(model, batch, logits.out()));
   EXPECT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));  // the pass is still there
   EXPECT_EQ(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr), GNNMG_ERR_NOT_FOUND);
-  EXPECT_FAILS(gnnmg_model_forward(model, batch, 2, nullptr), GNNMG_ERR_INVALID_ARGUMENT,
-               "training is 2");
 
   Batch bare;
   const int64_t seed = 1;
   ASSERT_OK(gnnmg_sampler_sample(sampler, nullptr, &seed, 1, nullptr, 0, 0, 0, bare.out(), -1));
-  EXPECT_FAILS(gnnmg_model_forward(model, bare, 0, nullptr), GNNMG_ERR_NOT_FOUND, "no features");
+  EXPECT_FAILS(gnnmg_model_infer(model, bare, logits.out()), GNNMG_ERR_NOT_FOUND, "no features");
   world.sampling.set("transpose=0");
   const Sampler forward_only = world.make_sampler();
   const Batch plain = full_batch(world, forward_only, {1, 2});
-  EXPECT_OK(gnnmg_model_forward(model, plain, 0, nullptr));
-  EXPECT_FAILS(gnnmg_model_forward(model, plain, 1, nullptr), GNNMG_ERR_UNSUPPORTED, "transpose");
+  EXPECT_OK(gnnmg_model_infer(model, plain, logits.out()));
+  EXPECT_FAILS(gnnmg_model_forward(model, plain, nullptr), GNNMG_ERR_UNSUPPORTED, "transpose");
   world.layers.num_layers = 3;
   const Model deeper = world.make_model();
-  EXPECT_FAILS(gnnmg_model_forward(deeper, batch, 0, nullptr), GNNMG_ERR_INVALID_ARGUMENT,
+  EXPECT_FAILS(gnnmg_model_infer(deeper, batch, logits.out()), GNNMG_ERR_INVALID_ARGUMENT,
                "2 layers, the model 3");
   world.layers.input_dim = 7;
   const Model narrow = world.make_model();
-  EXPECT_FAILS(gnnmg_model_forward(narrow, batch, 0, nullptr), GNNMG_ERR_INVALID_ARGUMENT,
+  EXPECT_FAILS(gnnmg_model_infer(narrow, batch, logits.out()), GNNMG_ERR_INVALID_ARGUMENT,
                "8 features, the model expects 7");
 }
 
@@ -384,7 +385,7 @@ TEST(ModelTest, AnEmptyBatchTakesPartWithNothing) {
   const Batch batch = full_batch(world, sampler, {});
   Tensor logits, flat;
   double loss = 7;
-  ASSERT_OK(gnnmg_model_forward(model, batch, 1, logits.out()));
+  ASSERT_OK(gnnmg_model_forward(model, batch, logits.out()));
   EXPECT_EQ(shape_of(logits), (std::vector<int64_t>{0, 3}));
   ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, &loss));
   EXPECT_EQ(loss, 0);
@@ -392,7 +393,7 @@ TEST(ModelTest, AnEmptyBatchTakesPartWithNothing) {
   for (float value : values<float>(flat)) EXPECT_EQ(value, 0);
 }
 
-TEST(ModelTest, EmbedEqualsForwardWithAllNeighbours) {
+TEST(ModelTest, EmbedEqualsForwardWithAllNeighbors) {
   World world(120);
   world.sampling.fanouts[0] = world.sampling.fanouts[1] = -1;
   const Sampler sampler = world.make_sampler();
@@ -401,7 +402,7 @@ TEST(ModelTest, EmbedEqualsForwardWithAllNeighbours) {
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
   const Batch batch = full_batch(world, sampler, all);
   Tensor logits, rows;
-  ASSERT_OK(gnnmg_model_forward(model, batch, 0, logits.out()));
+  ASSERT_OK(gnnmg_model_infer(model, batch, logits.out()));
   ASSERT_EQ(until_done(
                 [&] { return gnnmg_model_embed(model, world.dataset, 0, nullptr, rows.out(), 1); }),
             GNNMG_OK)
@@ -455,7 +456,7 @@ TEST(ModelTest, EveryArchitectureTrainsAndIsExchanged) {
 
     const Batch batch = full_batch(world, sampler, {3, 77, 149});
     Tensor logits, rows;
-    ASSERT_OK(gnnmg_model_forward(model, batch, 0, logits.out()));
+    ASSERT_OK(gnnmg_model_infer(model, batch, logits.out()));
     ASSERT_OK(gnnmg_model_embed(model, world.dataset, 0, nullptr, rows.out(), -1));
     const auto a = values<float>(logits), b = values<float>(rows);
     const int64_t seeds[] = {3, 77, 149};
@@ -560,8 +561,10 @@ TEST(ModelTest, EvaluationCountsWhatTheModelSays) {
   EXPECT_DOUBLE_EQ(metrics.accuracy, static_cast<double>(correct) / static_cast<double>(count));
 }
 
-TEST(ModelTest, ACallThatIsPendingHoldsTheModel) {
+TEST(ModelTest, APendingCallThatReadsTheModelLeavesItToOtherReaders) {
   World world(60000);
+  const Sampler sampler = world.make_sampler();
+  const Batch batch = full_batch(world, sampler, {1, 2});
   const Model model = world.make_model();
   const TempDir folder;
   Tensor rows;
@@ -570,20 +573,47 @@ TEST(ModelTest, ACallThatIsPendingHoldsTheModel) {
     return gnnmg_model_embed(model, world.dataset, 0, nullptr, rows.out(), 0) == GNNMG_PENDING;
   }));
   EXPECT_EQ(rows.get(), nullptr);
-  auto facts = info<gnnmg_model_info>();
-  EXPECT_FAILS(gnnmg_model_get_info(model, &facts), GNNMG_ERR_BUSY,
+  EXPECT_FAILS(gnnmg_model_forward(model, batch, nullptr), GNNMG_ERR_BUSY,
                "argument 'model': gnnmg_model_embed() returned GNNMG_PENDING and holds this model; "
                "repeat it with equal arguments until it has ended, or end it with "
                "gnnmg_context_cancel() and repeat it once");
-  EXPECT_EQ(gnnmg_model_save(model, folder.file("busy.safetensors").c_str(), nullptr, -1),
-            GNNMG_ERR_BUSY);
-  EXPECT_TRUE(folder.list().empty());
+  const std::string path = folder.file("weights.safetensors");
+  EXPECT_EQ(gnnmg_model_load(model, path.c_str(), nullptr, -1), GNNMG_ERR_BUSY);
+  auto facts = info<gnnmg_model_info>();
+  EXPECT_OK(gnnmg_model_get_info(model, &facts));
+  Tensor logits;
+  EXPECT_OK(gnnmg_model_infer(model, batch, logits.out()));
+  EXPECT_OK(gnnmg_model_save(model, path.c_str(), nullptr, -1));
   auto metrics = info<gnnmg_metrics>();
-  EXPECT_EQ(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, 0, &metrics, nullptr, -1),
-            GNNMG_ERR_BUSY);
+  EXPECT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, 0, &metrics, nullptr, -1));
+  EXPECT_EQ(gnnmg_model_forward(model, batch, nullptr), GNNMG_ERR_BUSY);
   EXPECT_OK(until_done(
       [&] { return gnnmg_model_embed(model, world.dataset, 0, nullptr, rows.out(), 1); }));
-  EXPECT_OK(gnnmg_model_get_info(model, &facts));
+  EXPECT_OK(gnnmg_model_forward(model, batch, nullptr));
+}
+
+TEST(ModelTest, ManyThreadsInferAndEvaluateAtOnce) {
+  World world(2000);
+  world.layers.dropout = 0.5;
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  const Batch batch = full_batch(world, sampler, {1, 2, 3});
+  Tensor wanted;
+  ASSERT_OK(gnnmg_model_infer(model, batch, wanted.out()));
+  const auto rows = values<float>(wanted);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int call = 0; call < 20; ++call) {
+        Tensor logits;
+        EXPECT_OK(gnnmg_model_infer(model, batch, logits.out()));
+        EXPECT_EQ(values<float>(logits), rows);
+        auto metrics = info<gnnmg_metrics>();
+        EXPECT_OK(
+            gnnmg_model_evaluate(model, world.dataset, GNNMG_PART_TEST, 0, &metrics, nullptr, -1));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(OptimizerTest, UpdatesAndClearsTheGradients) {
@@ -593,7 +623,7 @@ TEST(OptimizerTest, UpdatesAndClearsTheGradients) {
   Optimizer optimizer;
   ASSERT_OK(gnnmg_optimizer_create(model, "optimizer=sgd learning_rate=0.5", optimizer.out()));
   const Batch batch = full_batch(world, sampler, {1, 2, 3});
-  ASSERT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
+  ASSERT_OK(gnnmg_model_forward(model, batch, nullptr));
   ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
   Tensor flat;
   ASSERT_OK(gnnmg_model_export_gradients(model, flat.out()));
@@ -637,7 +667,7 @@ TEST(OptimizerTest, AForwardPassIsLostWhenTheParametersChange) {
       },
   };
   for (size_t i = 0; i < changes.size(); ++i) {
-    ASSERT_OK(gnnmg_model_forward(model, full_batch(world, sampler, {1, 2, 3}), 1, nullptr));
+    ASSERT_OK(gnnmg_model_forward(model, full_batch(world, sampler, {1, 2, 3}), nullptr));
     ASSERT_OK(changes[i]()) << i;
     EXPECT_FAILS(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr), GNNMG_ERR_NOT_FOUND,
                  "change of the model's parameters");
@@ -651,7 +681,7 @@ TEST(OptimizerTest, ClipsTheWholeGradient) {
   Optimizer optimizer;
   ASSERT_OK(gnnmg_optimizer_create(model, "optimizer=sgd learning_rate=1 clip_norm=0.01",
                                    optimizer.out()));
-  ASSERT_OK(gnnmg_model_forward(model, full_batch(world, sampler, {1, 2, 3}), 1, nullptr));
+  ASSERT_OK(gnnmg_model_forward(model, full_batch(world, sampler, {1, 2, 3}), nullptr));
   ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
   const auto before = weights(model);
   ASSERT_OK(gnnmg_optimizer_step(optimizer));
@@ -671,7 +701,7 @@ TEST(OptimizerTest, ItsStateIsSavedAndRead) {
   ASSERT_OK(gnnmg_optimizer_create(model, nullptr, first.out()));
   const auto update = [&](gnnmg_model* of, gnnmg_optimizer* by) {
     const Batch batch = full_batch(world, sampler, {1, 2, 3, 4});
-    ASSERT_OK(gnnmg_model_forward(of, batch, 1, nullptr));
+    ASSERT_OK(gnnmg_model_forward(of, batch, nullptr));
     ASSERT_OK(gnnmg_model_backward(of, GNNMG_LOSS_AUTO, nullptr));
     ASSERT_OK(gnnmg_optimizer_step(by));
   };
@@ -703,7 +733,7 @@ TEST(OptimizerTest, ItsStateGoesWithWeightsOfAnotherForm) {
   const Model model = world.make_model();
   Optimizer optimizer;
   ASSERT_OK(gnnmg_optimizer_create(model, nullptr, optimizer.out()));
-  ASSERT_OK(gnnmg_model_forward(model, full_batch(world, sampler, {1, 2, 3, 4}), 1, nullptr));
+  ASSERT_OK(gnnmg_model_forward(model, full_batch(world, sampler, {1, 2, 3, 4}), nullptr));
   ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
   ASSERT_OK(gnnmg_optimizer_step(optimizer));
   const char* form = "other_framework=1";

@@ -111,7 +111,7 @@ TEST(NoFeaturesTest, LoopsOfOnesOwn) {
   Batch batch;
   ASSERT_OK(
       gnnmg_sampler_sample(world.sampler, world.data, seeds, 3, nullptr, 0, 0, 0, batch.out(), -1));
-  ASSERT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
+  ASSERT_OK(gnnmg_model_forward(model, batch, nullptr));
   double loss = 0;
   ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, &loss));
   EXPECT_GT(loss, 0);
@@ -130,7 +130,8 @@ TEST(NoFeaturesTest, LoopsOfOnesOwn) {
   ASSERT_OK(gnnmg_model_create(larger.context, larger.data, &config, config.text(), known.out()));
   ASSERT_OK(gnnmg_sampler_sample(larger.sampler, larger.data, beyond, 1, nullptr, 0, 0, 0,
                                  batch.out(), -1));
-  EXPECT_FAILS(gnnmg_model_forward(known, batch, 0, nullptr), GNNMG_ERR_RANGE,
+  Tensor logits;
+  EXPECT_FAILS(gnnmg_model_infer(known, batch, logits.out()), GNNMG_ERR_RANGE,
                "has the id 92, and the model has weights for those from 0 to 89");
 }
 

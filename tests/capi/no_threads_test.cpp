@@ -114,7 +114,7 @@ TEST(NoThreads, ModelsOnTheCallersThread) {
       ASSERT_OK(gnnmg_optimizer_create(model, nullptr, optimizer.out()));
       Batch batch;
       ASSERT_OK(gnnmg_loader_next(loader, batch.out(), -1));
-      EXPECT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
+      EXPECT_OK(gnnmg_model_forward(model, batch, nullptr));
       EXPECT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
       EXPECT_OK(gnnmg_optimizer_step(optimizer));
       Model copy;

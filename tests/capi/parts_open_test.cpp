@@ -37,6 +37,15 @@ class PartsOpen : public testing::Test {
                                        world.dataset.out(), -1));
     ASSERT_OK(gnnmg_dataset_get_graph(world.dataset, 0, world.graph.out()));
   }
+  static std::string logged(const World& world) {
+    auto facts = info<gnnmg_log_info>();
+    char text[4096];
+    size_t needed = 0;
+    std::string all;
+    while (gnnmg_log_next(world.context, &facts, text, sizeof text, &needed) == GNNMG_OK)
+      all += std::string(text) + "\n";
+    return all;
+  }
   // Results of a training and its exact evaluation.
   struct Results {
     std::vector<float> weights, rows;
@@ -103,6 +112,9 @@ class PartsOpen : public testing::Test {
       EXPECT_EQ(facts.num_parts, kParts);
       EXPECT_EQ(facts.own_parts, p == 0 ? own_parts_of_first : kParts - own_parts_of_first);
       EXPECT_EQ(facts.kept_rows, 30);
+      const bool for_all =
+          logged(own).find("mini-batches of all training ids read") != std::string::npos;
+      EXPECT_EQ(for_all, plan == GNNMG_PLAN_GLOBAL) << "which rows are kept";
       EXPECT_GT(facts.own_rows, 0);
       EXPECT_GT(facts.hit_rows, 0);
       EXPECT_GT(facts.asked_rows, 0);

@@ -30,7 +30,7 @@ std::vector<float> forward(gnnmg_model* model, const gnnmg_sampler* sampler,
   EXPECT_OK(gnnmg_sampler_sample(sampler, data, seeds.data(), static_cast<int64_t>(seeds.size()),
                                  nullptr, seed, 0, 0, batch.out(), -1));
   Tensor result;
-  EXPECT_OK(gnnmg_model_forward(model, batch, 0, result.out()));
+  EXPECT_OK(gnnmg_model_infer(model, batch, result.out()));
   return values<float>(result);
 }
 
@@ -145,10 +145,10 @@ TEST(PredictorTest, TargetsOfYesOrNoAndNumbers) {
   Graph graph;
   ASSERT_OK(gnnmg_graph_generate(world.context, "planted", "num_nodes=300", graph.out()));
   ASSERT_OK(gnnmg_graph_set_node_tensor(graph, 0, "z", answers.data(), GNNMG_DTYPE_F32, 2, shape));
-  Dataset yes_or_no, numbers, unlabelled;
+  Dataset yes_or_no, numbers, unlabeled;
   ASSERT_OK(gnnmg_dataset_create(graph, "x", "z", GNNMG_TASK_BINARY, 2, yes_or_no.out()));
   ASSERT_OK(gnnmg_dataset_create(graph, "x", "z", GNNMG_TASK_REGRESSION, 2, numbers.out()));
-  ASSERT_OK(gnnmg_dataset_create(graph, "x", nullptr, GNNMG_TASK_NONE, 0, unlabelled.out()));
+  ASSERT_OK(gnnmg_dataset_create(graph, "x", nullptr, GNNMG_TASK_NONE, 0, unlabeled.out()));
   Model model;
   ASSERT_OK(gnnmg_model_create(world.context, yes_or_no, &world.layers, world.layers.text(),
                                model.out()));
@@ -177,15 +177,15 @@ TEST(PredictorTest, TargetsOfYesOrNoAndNumbers) {
   refused(regression, GNNMG_OUTPUT_PROBABILITIES, "predicts numbers");
   refused(regression, GNNMG_OUTPUT_CLASSES, "there are no classes");
   // Without labels the model's own data set gives the meaning, unless the settings do.
-  EXPECT_EQ(predicted<int64_t>(make_predictor(model, unlabelled), kIds, GNNMG_OUTPUT_CLASSES),
+  EXPECT_EQ(predicted<int64_t>(make_predictor(model, unlabeled), kIds, GNNMG_OUTPUT_CLASSES),
             classes);
-  const Predictor told = make_predictor(model, unlabelled, "task=multiclass");
+  const Predictor told = make_predictor(model, unlabeled, "task=multiclass");
   EXPECT_EQ(predicted<int64_t>(told, kIds, GNNMG_OUTPUT_CLASSES).size(), kIds.size());
   Model untaught;
   ModelConfig layers = world.layers;
   layers.output_dim = 2;
-  ASSERT_OK(gnnmg_model_create(world.context, unlabelled, &layers, layers.text(), untaught.out()));
-  refused(make_predictor(untaught, unlabelled), GNNMG_OUTPUT_CLASSES, "task=multiclass");
+  ASSERT_OK(gnnmg_model_create(world.context, unlabeled, &layers, layers.text(), untaught.out()));
+  refused(make_predictor(untaught, unlabeled), GNNMG_OUTPUT_CLASSES, "task=multiclass");
 }
 
 TEST(PredictorTest, EmbeddingsAreWhatTheLastLayerReads) {

@@ -119,7 +119,7 @@ class PygExchangeTest : public testing::Test {
   static const char* form_of(const Case& c) { return c.modules ? "torch_modules=1" : nullptr; }
 
   void step(gnnmg_model* model, gnnmg_optimizer* optimizer) {
-    ASSERT_OK(gnnmg_model_forward(model, batch_, 1, nullptr));
+    ASSERT_OK(gnnmg_model_forward(model, batch_, nullptr));
     ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
     ASSERT_OK(gnnmg_optimizer_step(optimizer));
   }

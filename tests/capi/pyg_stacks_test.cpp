@@ -172,7 +172,7 @@ class PygStacks : public testing::Test {
     auto facts = info<gnnmg_model_info>();
     ASSERT_OK(gnnmg_model_get_info(model, &facts));
     const Batch all = batch(facts.num_layers);
-    ASSERT_OK(gnnmg_model_forward(model, all, 1, nullptr));
+    ASSERT_OK(gnnmg_model_forward(model, all, nullptr));
     ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
     ASSERT_OK(gnnmg_optimizer_step(optimizer));
     ASSERT_OK(gnnmg_model_load(expected, file("after.pth").c_str(), nullptr, -1));

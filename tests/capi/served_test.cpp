@@ -97,6 +97,16 @@ TEST_F(ServedTest, TrainsToTheWeightsOfTheWhole) {
   }
 }
 
+TEST_F(ServedTest, ACancelEndsNoLaterRead) {
+  serve({0, 1, 2});
+  World world;
+  ASSERT_OK(open(world));
+  gnnmg_context_cancel(world.context);
+  auto of_part = info<gnnmg_part_info>();
+  EXPECT_OK(gnnmg_dataset_get_part_info(world.dataset, 1, 30, &of_part));
+  EXPECT_GT(of_part.batch_rows, 0);
+}
+
 TEST_F(ServedTest, ASelectedSplitOutlivesTheFirstDataSet) {
   serve({0, 1, 2});
   World whole, world;

@@ -65,7 +65,7 @@ TEST_F(ServerTest, ListensFromStartToShutdown) {
   EXPECT_FAILS(gnnmg_server_set_tls(server, "a", "b", "c"), GNNMG_ERR_BUSY, "set TLS before");
   ASSERT_OK(gnnmg_server_shutdown(server, -1));
   EXPECT_FALSE(listens(facts.port));
-  EXPECT_FAILS(gnnmg_server_start(server), GNNMG_ERR_BUSY, "started already");
+  EXPECT_FAILS(gnnmg_server_start(server), GNNMG_ERR_BUSY, "make another one");
   ASSERT_OK(gnnmg_server_shutdown(server, -1));
 }
 

@@ -126,9 +126,11 @@ class Sweep {
       case 13:
         return gnnmg_loader_cancel(s.loader);
       case 14:
-      case 15:
-        return note(
-            gnnmg_model_forward(s.model, s.batch, static_cast<int32_t>(random_() % 2), nullptr));
+        return note(gnnmg_model_forward(s.model, s.batch, nullptr));
+      case 15: {
+        Tensor logits;
+        return note(gnnmg_model_infer(s.model, s.batch, logits.out()));
+      }
       case 16:
         return note(gnnmg_model_backward(s.model, GNNMG_LOSS_AUTO, nullptr));
       case 17:

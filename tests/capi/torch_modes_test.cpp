@@ -81,7 +81,7 @@ std::vector<float> all_results() {
   EXPECT_OK(gnnmg_loader_start(loader, 0, 0));
   for (Batch batch; gnnmg_loader_next(loader, batch.out(), -1) == GNNMG_OK;) {
     Tensor logits, labels;
-    EXPECT_OK(gnnmg_model_forward(copy, batch, 1, logits.out()));
+    EXPECT_OK(gnnmg_model_forward(copy, batch, logits.out()));
     note(logits);
     EXPECT_OK(gnnmg_batch_export_labels(batch, labels.out()));
     double loss = 0;

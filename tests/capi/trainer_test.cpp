@@ -109,7 +109,7 @@ TEST_P(Depths, Agree) {
         while (until_done([&] { return gnnmg_loader_next(loader, batch.out(), 1); }) == GNNMG_OK) {
           auto facts = info<gnnmg_batch_info>();
           ASSERT_OK(gnnmg_batch_get_info(batch, &facts));
-          ASSERT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
+          ASSERT_OK(gnnmg_model_forward(model, batch, nullptr));
           ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
           if (!facts.last_of_step) continue;
           ASSERT_OK(until_done(

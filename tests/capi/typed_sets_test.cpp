@@ -64,8 +64,7 @@ TEST(TypedSetsTest, ModelsRefuseThem) {
         continue;  // SAGE reads no weights
       const Model model = world.model(architecture, edge_weights);
       Tensor logits, rows;
-      EXPECT_FAILS(gnnmg_model_forward(model, batch, 0, logits.out()), GNNMG_ERR_UNSUPPORTED,
-                   kRefusal);
+      EXPECT_FAILS(gnnmg_model_infer(model, batch, logits.out()), GNNMG_ERR_UNSUPPORTED, kRefusal);
       Trainer trainer;
       EXPECT_FAILS(gnnmg_trainer_create(model, world.data, world.sampler, nullptr, nullptr, nullptr,
                                         trainer.out()),

@@ -202,7 +202,8 @@ TEST(JoinConfig, FieldsAreChecked) {
     return std::string();
   };
   EXPECT_EQ(refused([](JoinConfig&) {}), "");
-  EXPECT_EQ(refused([](JoinConfig& c) { c.process = 2; }), "process: expected 0 to 1, found 2");
+  EXPECT_EQ(refused([](JoinConfig& c) { c.process = 2; }),
+            "process_rank: expected 0 to 1, found 2");
   EXPECT_EQ(refused([](JoinConfig& c) { c.port = 0; }), "port: expected 1 to 65535, found 0");
   EXPECT_EQ(refused([](JoinConfig& c) { c.num_processes = 0; }),
             "num_processes: expected 1 to 1024, found 0");

@@ -13,7 +13,7 @@ enum class Between { kNothing, kVote, kSync };
 
 // Each lane reads its neighbor's result.
 template <Between kBetween>
-struct Neighbours {
+struct Neighbors {
   int32_t* values;
   int32_t* sums;
   template <typename Tile>
@@ -92,15 +92,15 @@ struct LeftForFirst {
 int run(std::string_view name) {
   LaneQueue queue(3);
   std::vector<int32_t> a(1024), b(1024);
-  const auto neighbours = [&]<Between kBetween>() {
-    queue.tiles<8>(20, Neighbours<kBetween>{a.data(), b.data()});
+  const auto neighbors = [&]<Between kBetween>() {
+    queue.tiles<8>(20, Neighbors<kBetween>{a.data(), b.data()});
   };
   if (name == "nothing_between")
-    neighbours.operator()<Between::kNothing>();
+    neighbors.operator()<Between::kNothing>();
   else if (name == "vote_between")
-    neighbours.operator()<Between::kVote>();
+    neighbors.operator()<Between::kVote>();
   else if (name == "sync_between")
-    neighbours.operator()<Between::kSync>();
+    neighbors.operator()<Between::kSync>();
   else if (name == "one_place")
     queue.each(100, OnePlace{a.data()});
   else if (name == "one_count")

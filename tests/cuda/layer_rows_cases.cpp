@@ -59,17 +59,17 @@ void check_finish_backward(const DeviceLayers<T>& device, Random& random) {
     for (int choice = 0; choice < 6; ++choice) {
       const bool relu = choice % 2;
       const kernels::Dropout dropout = some_dropout(kRates[choice / 2]);
-      const Matrix<const T> behind = relu ? y.in() : Matrix<const T>{};
+      const Matrix<const T> output = relu ? y.in() : Matrix<const T>{};
       for (bool with_bias : {false, true})
         compare<T>(
             dy, Promise::kBits, 0,  // output replaces the input
             [&](const Table<T>& cpu, Grid<T>& dx) {
-              cpu.finish_backward(dx.in(), behind, width, relu, dropout, dx.out(), nullptr, 0,
+              cpu.finish_backward(dx.in(), output, width, relu, dropout, dx.out(), nullptr, 0,
                                   rows);
             },
             [&](device::Queue* queue, Grid<T>& dx) {
               Array<T> bias(width), parts(width * kernels::num_parts(rows));
-              device.finish_backward(queue, dx.in(), behind, width, relu, dropout, dx.out(),
+              device.finish_backward(queue, dx.in(), output, width, relu, dropout, dx.out(),
                                      with_bias ? bias.data() : nullptr,
                                      with_bias ? parts.data() : nullptr, rows);
               wait();
@@ -80,13 +80,13 @@ void check_finish_backward(const DeviceLayers<T>& device, Random& random) {
           [&](const Table<T>& cpu, Grid<T>& sums) {
             Grid<T> dx(rows, width, layout);
             std::fill_n(sums.at(), width, T{0});
-            cpu.finish_backward(dy.in(), behind, width, relu, dropout, dx.out(), sums.at(), 0,
+            cpu.finish_backward(dy.in(), output, width, relu, dropout, dx.out(), sums.at(), 0,
                                 rows);
           },
           [&](device::Queue* queue, Grid<T>& sums) {
             Grid<T> dx(rows, width, layout);
             Array<T> parts(width * kernels::num_parts(rows));
-            device.finish_backward(queue, dy.in(), behind, width, relu, dropout, dx.out(),
+            device.finish_backward(queue, dy.in(), output, width, relu, dropout, dx.out(),
                                    sums.at(), parts.data(), rows);
             wait();
           },

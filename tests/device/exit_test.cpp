@@ -32,14 +32,14 @@ void say(const std::string& text) {
 // Runs like the destructor of the earliest static object: after the end of devices.
 void say_what_is_left() {
   const Use use;
-  say(use ? "behind: devices" : "behind: none");
+  say(use ? "after: devices" : "after: none");
 }
 
 // Never destroyed, like device memory at exit.
-void guard(std::function<void()> call_off, std::function<bool()> at_rest, bool on_devices) {
+void guard(std::function<void()> call_off, std::function<bool()> at_rest) {
   static auto& all = *new std::vector<ExitGuard*>;
   static auto& mutex = *new std::mutex;
-  auto* const made = new ExitGuard(std::move(call_off), std::move(at_rest), on_devices);
+  auto* const made = new ExitGuard(std::move(call_off), std::move(at_rest));
   const std::lock_guard lock(mutex);
   all.push_back(made);
 }
@@ -54,12 +54,12 @@ TEST_F(ProgramExit, CallsOffAndWaits) {
       {
         std::atexit(say_what_is_left);
         static std::atomic<int> asked{0};
-        guard([] { say("first "); }, [] { return ++asked > 5; }, true);
-        guard([] { say("second "); }, [] { return asked > 5; }, true);
+        guard([] { say("first "); }, [] { return ++asked > 5; });
+        guard([] { say("second "); }, [] { return asked > 5; });
         watch_exit();
         std::exit(kChosen);
       },
-      ExitedWithCode(kChosen), "^first second behind: none$");
+      ExitedWithCode(kChosen), "^first second after: none$");
 }
 
 TEST_F(ProgramExit, CallsOffWhatBeginsMeanwhile) {
@@ -71,21 +71,21 @@ TEST_F(ProgramExit, CallsOffWhatBeginsMeanwhile) {
         std::thread([] {
           const Use use;
           while (!begun) std::this_thread::yield();
-          guard([] { called_off = true; }, [] { return called_off.load(); }, true);
+          guard([] { called_off = true; }, [] { return called_off.load(); });
         }).detach();
-        guard([] { begun = true; }, [] { return called_off.load(); }, true);
+        guard([] { begun = true; }, [] { return called_off.load(); });
         watch_exit();
         std::exit(kChosen);
       },
-      ExitedWithCode(kChosen), "^behind: none$");
+      ExitedWithCode(kChosen), "^after: none$");
 }
 
-TEST_F(ProgramExit, EndsThereWhereADeviceDoesNotRest) {
+TEST_F(ProgramExit, EndsThereWhereWorkDoesNotRest) {
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EXIT(
       {
         std::atexit(say_what_is_left);
-        guard([] {}, [] { return false; }, true);
+        guard([] {}, [] { return false; });
         watch_exit();
         static char buffer[64];
         std::setvbuf(stderr, buffer, _IOFBF, sizeof buffer);
@@ -94,17 +94,6 @@ TEST_F(ProgramExit, EndsThereWhereADeviceDoesNotRest) {
       },
       ExitedWithCode(kChosen), "^written out$");
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
-}
-
-TEST_F(ProgramExit, GoesOnWhereTheCpuDoesNotRest) {
-  EXPECT_EXIT(
-      {
-        std::atexit(say_what_is_left);
-        guard([] {}, [] { return false; }, false);
-        watch_exit();
-        std::exit(kChosen);
-      },
-      ExitedWithCode(kChosen), "^behind: none$");
 }
 
 TEST_F(ProgramExit, WaitsForUsesOfOtherThreadsAndNotItsOwn) {
@@ -124,7 +113,7 @@ TEST_F(ProgramExit, WaitsForUsesOfOtherThreadsAndNotItsOwn) {
         const Use own;  // an outer call around the callback that exits the program
         std::exit(kChosen);
       },
-      ExitedWithCode(kChosen), "^within behind: none$");
+      ExitedWithCode(kChosen), "^within after: none$");
 }
 
 TEST_F(ProgramExit, RefusesWithAnError) {

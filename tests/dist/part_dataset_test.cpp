@@ -17,6 +17,7 @@
 #include "dist/parts_of.h"
 #include "graph/transform.h"
 #include "loader/hotness.h"
+#include "loader/keep_rows.h"
 #include "sample/reference.h"
 #include "support/temp_dir.h"
 
@@ -316,12 +317,26 @@ TEST_F(PartDataset, PartsThatThereAreNotAreNamed) {
     EXPECT_EQ(test::status_of([&] { open({part}); }), base::Status::kNotFound);
 }
 
-// Mini-batches of the own part hit the rows kept by the formula's hotness as often as the log
-// foretells, and rows kept are not asked for.
+// Mini-batches hit the rows kept by the formula's hotness as often as the log foretells, and rows
+// kept are not asked for.
 TEST_F(PartDataset, TheCacheIsHitAsOftenAsItSays) {
-  for (const double share : {0.05, 0.2}) {
+  for (const auto& [share, plan] : {std::pair{0.05, loader::Partition::kParts},
+                                    {0.2, loader::Partition::kParts},
+                                    {0.05, loader::Partition::kGlobal},
+                                    {0.2, loader::Partition::kGlobal}}) {
+    const bool global = plan == loader::Partition::kGlobal;
     const data::DatasetRef some = open({0}, {.share = share});
-    const std::string said = logged();
+    EXPECT_THAT(logged(), HasSubstr("mini-batches of the training ids of part 0 read"));
+    loader::keep_rows(some, {.partition = loader::Partition::kGlobal}, log_)({});
+    std::string said = logged();
+    EXPECT_THAT(said, HasSubstr("mini-batches of all training ids read"));
+    if (!global) {
+      loader::keep_rows(some, {.partition = plan}, log_)({});  // the last call counts
+      said = logged();
+      EXPECT_THAT(said, HasSubstr("mini-batches of the training ids of part 0 read"));
+    }
+    loader::keep_rows(some, {.partition = plan}, log_)({});
+    EXPECT_THAT(logged(), testing::IsEmpty()) << "the same choice again";
     const auto kept_rows = static_cast<int64_t>(share * kNodes);
     EXPECT_THAT(said, HasSubstr(base::text("keeps ", kept_rows, " rows of other parts, ",
                                            kept_rows * 28, " bytes")));
@@ -331,7 +346,7 @@ TEST_F(PartDataset, TheCacheIsHitAsOftenAsItSays) {
 
     std::vector<int64_t> seeds;
     for (const int64_t id : whole_->splits[0].part(data::SplitPart::kTrain))
-      if (part_of_[id] == 0) seeds.push_back(id);
+      if (global || part_of_[id] == 0) seeds.push_back(id);
     sample::NeighborConfig config;
     config.fanouts = {4, 4};
     loader::LoaderConfig loading;
@@ -378,13 +393,37 @@ TEST_F(PartDataset, RowsToKeepAreCountedInBytesOrNodes) {
   EXPECT_THAT(logged(), testing::IsEmpty());
 }
 
+// A client of servers has no parts; under the plan by parts it reads for those of its process.
+TEST_F(PartDataset, RowsAreKeptForThePartsOfAProcess) {
+  const data::DatasetRef some = open({}, {.share = 0.2});
+  const auto said = [&](int32_t rank, std::vector<int32_t> process_of_part) {
+    logged();
+    loader::keep_rows(some,
+                      {.rank = rank,
+                       .world_size = 3,
+                       .partition = loader::Partition::kParts,
+                       .process_of_rank = {0, 0, 1},
+                       .process_of_part = std::move(process_of_part)},
+                      log_)({});
+    return logged();
+  };
+  EXPECT_THAT(said(1, {}), HasSubstr("the training ids of parts 0, 2 read"));
+  EXPECT_THAT(said(0, {}), testing::IsEmpty());
+  EXPECT_THAT(said(2, {}), HasSubstr("the training ids of parts 1, 3 read"));
+  EXPECT_THAT(said(2, {1, 0, 1, 1}), HasSubstr("the training ids of parts 0, 2, 3 read"));
+  EXPECT_THAT(said(2, {0, 0, 0, 0}), HasSubstr("all training ids read")) << "it has none";
+  EXPECT_FALSE(loader::keep_rows(whole_, {}, log_));
+}
+
 class WithoutHotness : public PartDataset {
  protected:
   WithoutHotness() : PartDataset({}) {}
 };
 TEST_F(WithoutHotness, NothingIsKept) {
-  open({0}, {.share = 0.5});
+  const data::DatasetRef some = open({0}, {.share = 0.5});
   EXPECT_THAT(logged(), HasSubstr("no hotness was kept"));
+  loader::keep_rows(some, {}, log_)({});
+  EXPECT_THAT(logged(), testing::IsEmpty());
 }
 
 }  // namespace

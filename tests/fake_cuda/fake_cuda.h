@@ -1,7 +1,8 @@
 // A fake CUDA runtime that replaces the real one for the whole process: the real plug-in opens and
 // runs over it, including LibTorch's allocator, on a machine without a GPU. It records every call
 // with the current device of its thread, creates contexts as the real one does, and fails on
-// request. Kernels do not run, except in tests/ptx.
+// request. Kernels do not run, except in tests/ptx. tests/fake_gpu cannot replace it, because it
+// takes the place of the plug-in, whose code is under test here.
 #pragma once
 
 #include <cuda_runtime_api.h>

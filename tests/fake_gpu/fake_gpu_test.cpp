@@ -391,16 +391,16 @@ TEST_F(FakeGpu, MarksAreReachedLate) {
   EXPECT_EQ(y.cpu().item<float>(), 5);
 
   late.hang(0);
-  device::OwnedEvent behind = device::make_owned_event(table, 0);
-  table.record(queue, behind.get());
-  EXPECT_FALSE(table.reached(behind.get()));
+  device::OwnedEvent later = device::make_owned_event(table, 0);
+  table.record(queue, later.get());
+  EXPECT_FALSE(table.reached(later.get()));
   late.go_on(0);
   table.synchronize(queue);
-  EXPECT_TRUE(table.reached(behind.get()));
+  EXPECT_TRUE(table.reached(later.get()));
   lose(0);
-  EXPECT_THROW(table.reached(behind.get()), base::Error);
+  EXPECT_THROW(table.reached(later.get()), base::Error);
   find_again(0);
-  behind.reset();
+  later.reset();
   for (device::Queue* each : {queue, other, third}) table.close_queue(each);
 }
 

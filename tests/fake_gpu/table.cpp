@@ -67,9 +67,9 @@ class Pinned final : public cuda::PinnedMemory {
   bool holds(const void* address) {
     const auto* byte = static_cast<const uint8_t*>(address);
     const std::lock_guard lock(mutex_);
-    const auto behind = pinned_.upper_bound(const_cast<uint8_t*>(byte));
-    if (behind == pinned_.begin()) return false;
-    const auto& [begin, range] = *std::prev(behind);
+    const auto next = pinned_.upper_bound(const_cast<uint8_t*>(byte));
+    if (next == pinned_.begin()) return false;
+    const auto& [begin, range] = *std::prev(next);
     return byte < begin + range.bytes;
   }
   int64_t num_allocated() {

@@ -1,5 +1,5 @@
-// A plug-in with fake GPUs: a copy of the library opens it as libgnnmg_cuda.so, so that programs
-// run on GPUs unchanged. The environment determines its properties:
+// The fake GPUs of tests/fake_gpu as a plug-in: a copy of the library opens it as libgnnmg_cuda.so,
+// so that programs run on GPUs unchanged. The environment determines its properties:
 //   GNNMG_FAKE_GPUS       number, 0 to 8; default 2
 //   GNNMG_FAKE_MEMORY     bytes of each
 //   GNNMG_FAKE_DRIVER     "old": the driver is for an older CUDA

@@ -228,9 +228,9 @@ TEST(MappedStore, AFileThatShrinksIsAnErrorNotASignal) {
   EXPECT_THROW(feature::make_store(matrix)->gather_sparse(std::vector<int64_t>{0}, rows, nullptr),
                base::Error);
 
-  EXPECT_EQ(base::MappedFile::behind(file), file.get());
-  EXPECT_EQ(base::MappedFile::behind(nullptr), nullptr);
-  EXPECT_EQ(base::MappedFile::behind(std::make_shared<int>(3)), nullptr);
+  EXPECT_EQ(base::MappedFile::of(file), file.get());
+  EXPECT_EQ(base::MappedFile::of(nullptr), nullptr);
+  EXPECT_EQ(base::MappedFile::of(std::make_shared<int>(3)), nullptr);
 }
 
 }  // namespace

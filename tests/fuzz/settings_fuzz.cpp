@@ -1,6 +1,6 @@
 // The settings of a model in a file of weights: any bytes give a model's settings, which are
 // written and read back as they are, or an error of the file.
-#include "nn/file_settings.h"
+#include "nn/state/file_settings.h"
 
 namespace {
 

@@ -3,10 +3,10 @@
 #include <iterator>
 #include <map>
 
-#include "nn/convert.h"
-#include "nn/layer_names.h"
-#include "nn/module_names.h"
-#include "nn/wrapper_names.h"
+#include "nn/state/convert.h"
+#include "nn/state/layer_names.h"
+#include "nn/state/module_names.h"
+#include "nn/state/wrapper_names.h"
 
 namespace {
 

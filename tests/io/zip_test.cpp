@@ -291,7 +291,7 @@ TEST(Zip, RefusesEntriesThatLie) {
   refused("broken", [](E&, E& e) { e.payload = "\xff\xff\xff\xff garbage"; });
   refused("cut", [](E&, E& e) { e.payload = deflated(e.content).substr(0, 5); });
   refused("1100-fold", [](E&, E& e) { e.payload = ""; });
-  refused("surplus bytes behind its compressed data",
+  refused("surplus bytes after its compressed data",
           [](E&, E& e) { e.payload = deflated(e.content) + "more"; });
 }
 

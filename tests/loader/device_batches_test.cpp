@@ -62,7 +62,7 @@ const World kWorlds[] = {
      },
      {.fanouts = {4, 4, 4, 4}, .transpose = true, .outgoing = true},
      1},
-    {"sparse, whole neighbourhoods",
+    {"sparse, whole neighborhoods",
      [](base::ThreadPool& pool) {
        return graph::erdos_renyi(
            {.num_nodes = size(100'000), .num_edges = size(150'000), .seed = 6}, pool);

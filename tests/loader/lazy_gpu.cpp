@@ -83,9 +83,9 @@ class Pieces {
   bool holds(const void* address) {
     const auto* byte = static_cast<const uint8_t*>(address);
     const std::lock_guard lock(mutex_);
-    const auto behind = pieces_.upper_bound(const_cast<uint8_t*>(byte));
-    if (behind == pieces_.begin()) return false;
-    const auto& [begin, piece] = *std::prev(behind);
+    const auto next = pieces_.upper_bound(const_cast<uint8_t*>(byte));
+    if (next == pieces_.begin()) return false;
+    const auto& [begin, piece] = *std::prev(next);
     return byte < begin + piece.bytes;
   }
   template <typename F>

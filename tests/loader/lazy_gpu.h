@@ -1,7 +1,8 @@
 // Fake GPUs that defer work: the table of device/table.h over the host's implementation, whose
 // queues do their work at some time between its submission and a wait for it, in an order that a
 // seed determines. A reader that does not wait for its input, and memory that is reused too early,
-// give wrong results.
+// give wrong results. A second stand-in beside tests/fake_gpu, because that one cannot defer
+// kernels: LibTorch's operators use the same memory, and run when they are called.
 #pragma once
 
 #include <cstdint>

@@ -95,6 +95,26 @@ Status status_of(const auto& call, std::string_view part = "") {
   return Status::kOk;
 }
 
+TEST(Loader, PreparesOnceBeforeTheFirstBatch) {
+  const Fixture fixture;
+  for (const int32_t threads : {0, 1, 4}) {
+    std::atomic<int> calls = 0;
+    LoaderConfig config = small_batches(threads);
+    config.prepare = [&](const base::CancelToken&) {
+      if (++calls == 1) base::fail(Status::kUnavailable, "not yet");
+    };
+    const auto loader = fixture.make(config);
+    EXPECT_EQ(calls, 0);
+    loader->start_epoch(0);
+    EXPECT_EQ(status_of([&] { rest_of(*loader); }, "not yet"), Status::kUnavailable);
+    for (const uint64_t epoch : {0, 1}) {
+      loader->start_epoch(epoch);
+      EXPECT_EQ(rest_of(*loader).size(), 44U);
+    }
+    EXPECT_EQ(calls, 2);
+  }
+}
+
 TEST(Loader, SameBatchesForAnyNumberOfThreadsAndRanks) {
   const Fixture fixture;
   std::map<int64_t, std::string> expected;

@@ -1,7 +1,7 @@
 // Conversion of weights between PyG and DGL: the stored conversions of single layers, tensor by
 // tensor, models that compute the same in both forms, keys of older versions, and layers under
 // other names.
-#include "nn/convert.h"
+#include "nn/state/convert.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/zeros.h>
@@ -14,9 +14,9 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "nn/convert_notes.h"
-#include "nn/layer_names.h"
 #include "nn/model.h"
+#include "nn/state/convert_notes.h"
+#include "nn/state/layer_names.h"
 #include "nn/support.h"
 #include "support/data.h"
 

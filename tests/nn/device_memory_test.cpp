@@ -50,7 +50,7 @@ TEST_F(DeviceMemory, PassesSurviveADeviceWithoutMemory) {
       // LibTorch's thread may free its memory after backward() has returned.
       for (int ms = 0; ms < 5000 && fake_gpu::num_live(0) != live; ++ms)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      EXPECT_EQ(fake_gpu::num_live(0), live) << "behind allocation " << after;
+      EXPECT_EQ(fake_gpu::num_live(0), live) << "after allocation " << after;
     }
     EXPECT_GT(failed, 20);
     EXPECT_LT(failed, 1000);

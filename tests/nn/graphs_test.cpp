@@ -182,8 +182,8 @@ TEST(Norms, InstanceNormOfEachGraph) {
     const int64_t size = graph_ptr[g + 1] - graph_ptr[g];
     if (size == 0) continue;
     const at::Tensor rows = x.narrow(0, graph_ptr[g], size);
-    const at::Tensor centred = rows - rows.mean(0, true);
-    const at::Tensor unit = centred / (centred.square().mean(0, true) + 1e-5).sqrt();
+    const at::Tensor centered = rows - rows.mean(0, true);
+    const at::Tensor unit = centered / (centered.square().mean(0, true) + 1e-5).sqrt();
     EXPECT_TRUE(near(out.narrow(0, graph_ptr[g], size), unit, 1e-12, 1)) << "graph " << g;
   }
   // Without graphs all rows form one graph.
@@ -232,7 +232,7 @@ TEST(GraphModels, ScoresComeFromTheInputAndEveryLayer) {
   }
   EXPECT_THAT(linears, testing::ElementsAre("lins.0.weight", "lins.0.bias", "lins.1.weight",
                                             "lins.1.bias", "lins.2.weight", "lins.2.bias"));
-  EXPECT_EQ(norms.size(), 4u) << "weight and bias behind both layers";
+  EXPECT_EQ(norms.size(), 4u) << "weight and bias after both layers";
   // Without scores of the layers the readout is linear in the nodes' sums.
   const c10::NoGradGuard no_grad;
   at::Tensor weight, bias;

@@ -8,7 +8,7 @@
 
 #include "nn/layer_config.h"
 #include "nn/model_world.h"
-#include "nn/module_names.h"
+#include "nn/state/module_names.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -289,7 +289,7 @@ TEST(LayerModel, WhatDoesNotFitIsNamedWithItsPlace) {
   const LayerConfig good = conv("conv1", Architecture::kSage, 12);
   EXPECT_EQ(text_of({}),
             "model: none of its 0 layers is a convolution, which mini-batches are made "
-            "for");
+            "for; add one");
   EXPECT_THAT(text_of({linear("a", 3)}), HasSubstr("none of its 1 layers"));
   EXPECT_THAT(text_of({good, conv("conv1", Architecture::kSage, 3)}),
               HasSubstr("layer 1, convolution 'conv1': its name is 'conv1', and there is"));
@@ -311,7 +311,7 @@ TEST(LayerModel, WhatDoesNotFitIsNamedWithItsPlace) {
   EXPECT_THAT(text_of({good, activation(static_cast<Activation>(9))}),
               HasSubstr("there is no activation 9"));
   EXPECT_THAT(text_of({good, readout("", Readout::kSum), conv("b", Architecture::kSage, 3)}),
-              HasSubstr("behind a readout there are no edges"));
+              HasSubstr("after a readout there are no edges"));
   EXPECT_THAT(text_of({good, readout("", Readout::kSum), readout("", Readout::kMax)}),
               HasSubstr("a readout already"));
   EXPECT_THAT(text_of({good, readout("", Readout::kSum), norm("n", Norm::kGraph)}),

@@ -9,7 +9,7 @@
 #include <functional>
 
 #include "nn/model_world.h"
-#include "nn/module_names.h"
+#include "nn/state/module_names.h"
 #include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
@@ -310,8 +310,8 @@ TEST(Stack, ReadsAndWritesNetworksOfTorchModules) {
   come_back(written());
   std::string text;
   EXPECT_EQ(status_of([&] { make_model(config)->load_state(norm_first); }, &text), Status::kFormat);
-  EXPECT_THAT(text, HasSubstr("convs.0.nn.1 is a norm 1 modules behind a linear layer, and with "
-                              "act_first 1 the model has it behind the function"));
+  EXPECT_THAT(text, HasSubstr("convs.0.nn.1 is a norm 1 modules after a linear layer, and with "
+                              "act_first 1 the model has it after the function"));
   config.activation = Activation::kPrelu;
   EXPECT_EQ(status_of([&] { written(); }), Status::kUnsupported);
   // Tensors of no such network are reported unchanged.
@@ -450,18 +450,18 @@ TEST(Stack, WritesTheKeysThatWereLoaded) {
   }
   // A class with its norms before the convolutions: the order is that of the file, if the file has
   // one.
-  io::StateFile behind = mixture;
+  io::StateFile norms_first = mixture;
   std::ranges::stable_partition(
-      behind.tensors, [](const auto& entry) { return entry.first.starts_with("norms."); });
-  ASSERT_NE(behind.tensors[0].first, mixture.tensors[0].first);
+      norms_first.tensors, [](const auto& entry) { return entry.first.starts_with("norms."); });
+  ASSERT_NE(norms_first.tensors[0].first, mixture.tensors[0].first);
   for (const bool ordered : {true, false}) {
-    behind.ordered = ordered;
-    model->load_state(behind);
+    norms_first.ordered = ordered;
+    model->load_state(norms_first);
     own = model->state();
     (void)to_file_names(own, model->file_names(), false);
-    ASSERT_EQ(own.tensors.size(), behind.tensors.size());
+    ASSERT_EQ(own.tensors.size(), norms_first.tensors.size());
     for (size_t i = 0; i < own.tensors.size(); ++i)
-      EXPECT_EQ(own.tensors[i].first, (ordered ? behind : mixture).tensors[i].first);
+      EXPECT_EQ(own.tensors[i].first, (ordered ? norms_first : mixture).tensors[i].first);
   }
   std::string text;
   EXPECT_EQ(status_of([&] { to_file_names(own, model->file_names(), true); }, &text),

@@ -54,7 +54,7 @@ TEST(Sage, InferenceIsTheForwardPassOverTheWholeGraph) {
   }
 }
 
-TEST(Sage, BlocksOfAllNeighboursGiveTheRowsOfTheWholeGraph) {
+TEST(Sage, BlocksOfAllNeighborsGiveTheRowsOfTheWholeGraph) {
   const graph::GraphRef graph = make_graph();
   const std::vector<int64_t> seeds{4, 0, 59, 17};
   for (const ModelConfig& config : configs()) {

@@ -254,14 +254,14 @@ TEST_P(TrajectoryParity, LossesAndWeights) {
   args.training = true;
 
   at::Tensor weights = model->flat_parameters();
-  PlainOptimiser optimiser(c.options, weights);
+  PlainOptimizer optimizer(c.options, weights);
   for (int step = 1; step <= 20; ++step) {
     model->zero_gradients();
     const LossSum loss = loss_sum(Loss::kCrossEntropy, model->forward(args), {labels});
     const at::Tensor mean = loss.sum / loss.weight;
     EXPECT_TRUE(near(mean, losses[step - 1], c.f64 ? 1e-12 : 1e-5)) << "step " << step;
     mean.backward();
-    optimiser.step(weights, model->flat_gradients());
+    optimizer.step(weights, model->flat_gradients());
   }
   args.training = false;
   EXPECT_TRUE(near(model->forward(args), to_torch(npz.get("out_final")), c.f64 ? 1e-9 : 1e-4));

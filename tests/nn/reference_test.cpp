@@ -18,10 +18,10 @@
 #include "io/npy.h"
 #include "nn/conv/layers.h"
 #include "nn/layer_config.h"
-#include "nn/layer_names.h"
 #include "nn/loss.h"
 #include "nn/model.h"
 #include "nn/readout.h"
+#include "nn/state/layer_names.h"
 #include "nn/support.h"
 #include "support/data.h"
 
@@ -587,14 +587,14 @@ void run_trajectory(const LayerCase& c, Model& model) {
   args.blocks = blocks.views;
   args.training = true;
   at::Tensor weights = model.flat_parameters();
-  PlainOptimiser optimiser(c.options, weights);
+  PlainOptimizer optimizer(c.options, weights);
   for (int step = 0; step < 20; ++step) {
     model.zero_gradients();
     const LossSum loss = loss_sum(Loss::kCrossEntropy, model.forward(args), {labels});
     const at::Tensor mean = loss.sum / loss.weight;
     EXPECT_TRUE(near(mean, losses[step], 1e-5)) << "step " << step;
     mean.backward();
-    optimiser.step(weights, model.flat_gradients());
+    optimizer.step(weights, model.flat_gradients());
   }
   args.training = false;
   EXPECT_TRUE(near(model.forward(args), to_torch(npz.get("out_final")), 1e-4));

@@ -58,7 +58,7 @@ TYPED_TEST(Segments, ReduceRunsOfRows) {
       for (int64_t g = 0; g < kRuns; ++g) {
         for (int64_t c = 0; c < kWidth; ++c)
           ASSERT_EQ(out.at(g, c), expected_value(reduce, x, g, c)) << g << ' ' << c;
-        ASSERT_EQ(out.at(g, kWidth), T{77}) << "what lies behind a row is not touched";
+        ASSERT_EQ(out.at(g, kWidth), T{77}) << "memory after a row is not touched";
       }
     }
 }

@@ -8,10 +8,10 @@
 #include <set>
 
 #include "nn/choices.h"
-#include "nn/file_settings.h"
 #include "nn/model_world.h"
 #include "nn/parameter_limit.h"
 #include "nn/setting_list.h"
+#include "nn/state/file_settings.h"
 
 namespace gnnmg::nn {
 namespace {

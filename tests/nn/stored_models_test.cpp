@@ -10,8 +10,8 @@
 #include <numeric>
 #include <set>
 
-#include "nn/gin_class.h"
 #include "nn/model_world.h"
+#include "nn/state/gin_class.h"
 #include "support/data.h"
 
 namespace gnnmg::nn {
@@ -388,7 +388,7 @@ TEST(GinClass, IsReadAndWritten) {
                              base::Tensor::zeros(base::DType::kF64, {8}));
   std::string text;
   EXPECT_EQ(status_of([&] { other->load_state(older); }, &text), base::Status::kUnsupported);
-  EXPECT_THAT(text, testing::HasSubstr("ginlayers.0.apply_func.bn.weight is a norm behind"));
+  EXPECT_THAT(text, testing::HasSubstr("ginlayers.0.apply_func.bn.weight is a norm after"));
   EXPECT_TRUE(other->flat_parameters().equal(twin->flat_parameters()));
 
   // A different model has no such keys.

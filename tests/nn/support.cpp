@@ -114,7 +114,7 @@ void expect_gradients(const io::Npz& npz, const std::vector<NamedTensor>& parame
   }
 }
 
-PlainOptimiser::PlainOptimiser(const Options& options, const at::Tensor& weights)
+PlainOptimizer::PlainOptimizer(const Options& options, const at::Tensor& weights)
     : adam_(options.at("optim") != "SGD"),
       decoupled_(options.at("optim") == "AdamW"),
       rate_(std::stod(options.at("lr"))),
@@ -124,7 +124,7 @@ PlainOptimiser::PlainOptimiser(const Options& options, const at::Tensor& weights
   if (options.contains("momentum")) momentum_ = std::stod(options.at("momentum"));
 }
 
-void PlainOptimiser::step(at::Tensor weights, const at::Tensor& gradient) {
+void PlainOptimizer::step(at::Tensor weights, const at::Tensor& gradient) {
   ++steps_;
   if (!adam_) {
     first_.mul_(momentum_).add_(gradient);

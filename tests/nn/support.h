@@ -54,10 +54,10 @@ void expect_gradients(const io::Npz& npz, const std::vector<NamedTensor>& parame
                       double tolerance);
 
 // Adam, AdamW or SGD with momentum, written out, with the options of a stored case.
-class PlainOptimiser {
+class PlainOptimizer {
  public:
   using Options = std::map<std::string, std::string>;
-  PlainOptimiser(const Options& options, const at::Tensor& weights);
+  PlainOptimizer(const Options& options, const at::Tensor& weights);
   void step(at::Tensor weights, const at::Tensor& gradient);
 
  private:

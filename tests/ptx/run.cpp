@@ -358,7 +358,7 @@ uint8_t* reach_slowly(Warp& warp, const Instruction& what, int lane, uint64_t ad
     fail(warp, what, lane,
          std::string(writes ? "writes " : "reads ") + std::to_string(bytes) + " bytes at " +
              hexadecimal(address) + ", where no memory of the device's is" +
-             (range == nullptr ? "" : " behind the first of them"));
+             (range == nullptr ? "" : " after the first of them"));
   if (range->written != nullptr) {
     uint8_t* const written = range->written + (address - range->begin);
     if (writes) {

@@ -93,6 +93,31 @@ TEST_F(Beside, FilesOfNumbersAreNamed) {
   expect_log("are left out: edge_weight.npy\n");
 }
 
+// The unpacked one of two is read.
+TEST_F(Beside, PackedCopiesAreNamed) {
+  tu("tu");
+  dir_.write("tu/T_A.txt.gz", gzip("1,2\n2,1\n"));
+  EXPECT_EQ(open("tu")->graph->num_edges(), 0);
+  expect_log("are left out: T_A.txt.gz\n");
+}
+
+TEST_F(Beside, SetsInFoldersAreNamed) {
+  for (const std::string name : {"plain", "tu", "shchur", "packed"}) {
+    make(name);
+    plain(name + "/older");
+    dir_.write(name + "/notes/words.txt", "of no data set");
+    open(name);
+    expect_log(name + ": passes over the data set ");
+  }
+  ogb("ogb");
+  plain("ogb/raw/x");
+  open("ogb");
+  EXPECT_EQ(opener_.log().find("passes over"), std::string::npos);
+  save_dataset(*open("plain"), dir_.file("plain/saved"));
+  open("plain/older");
+  EXPECT_EQ(opener_.log().find("passes over"), std::string::npos);
+}
+
 TEST_F(Beside, SplitsOfAClearFormAreRead) {
   for (const std::string name : kSets) {
     make(name);
@@ -147,7 +172,7 @@ TEST_F(Beside, TwoFormatsInAFolderAreAQuestion) {
   shchur("two/photo.npz");
   expect_error(Status::kFormat,
                {"two: holds data sets of different formats: ", "two (plain) and ",
-                "photo.npz (shchur)", "format = plain or format = shchur chooses one"},
+                "photo.npz (shchur)", "format=plain or format=shchur chooses one"},
                [&] { open("two"); });
   EXPECT_EQ(open("two", "shchur")->name, "photo");
   EXPECT_EQ(open("two", "plain")->name, "two");

@@ -107,7 +107,7 @@ TEST_F(MakeDataset, BalancedWeightsCountEveryClassTheSame) {
 TEST_F(MakeDataset, LabelsCountByTheirWeights) {
   Dataset classes = *make(tensor<int64_t>({1, 0, -1, 0}, {4}));
   const std::vector<int64_t> all{0, 1, 2, 3};
-  const auto count = [&](const Dataset& dataset) { return count_labelled(dataset, all); };
+  const auto count = [&](const Dataset& dataset) { return count_labeled(dataset, all); };
   EXPECT_EQ(count(classes), 3);
   classes.class_weights = tensor<double>({1, 0}, {2});
   EXPECT_EQ(count(classes), 2);
@@ -115,7 +115,7 @@ TEST_F(MakeDataset, LabelsCountByTheirWeights) {
   EXPECT_EQ(count(classes), 1);
   classes.class_weights = {};
   EXPECT_EQ(count(classes), 2);
-  EXPECT_EQ(count_labelled(classes, std::vector<int64_t>{2}), 0);
+  EXPECT_EQ(count_labeled(classes, std::vector<int64_t>{2}), 0);
 
   Dataset binary = *make(tensor<double>({0, NAN, NAN, 1, NAN, NAN, 1, 1}, {4, 2}), true);
   EXPECT_EQ(count(binary), 3);

@@ -17,7 +17,7 @@ class EdgeDoubts : public testing::Test {
     opener_.log();
     return opener_.open(dir_.write(name, text), options);
   }
-  DatasetRef relabelled(const std::string& text) {
+  DatasetRef relabeled(const std::string& text) {
     OpenOptions options;
     options.relabel = true;
     return open(text, options);
@@ -49,13 +49,13 @@ TEST_F(EdgeDoubts, CountsThatDoNotFit) {
     open(text);
     const std::string log = opener_.log();
     EXPECT_NE(log.find(kMayCount), std::string::npos) << text << log;
-    EXPECT_NE(log.find("header_lines = 1 passes over it"), std::string::npos) << log;
+    EXPECT_NE(log.find("header_lines=1 passes over it"), std::string::npos) << log;
   }
   OpenOptions options;
   options.header = 1;
   EXPECT_EQ(open("5 8\n0 1\n1 2\n2 3\n3 4\n4 0\n", options)->graph->num_edges(), 5);
   EXPECT_FALSE(log_says(kMayCount));
-  relabelled("100 250\n7 8\n8 9\n9 7\n");
+  relabeled("100 250\n7 8\n8 9\n9 7\n");
   EXPECT_TRUE(log_says("\"100 250\" is taken for an edge, but may be the numbers"));
 }
 
@@ -84,51 +84,53 @@ TEST_F(EdgeDoubts, NumbersOfColumnsInTheFirstLine) {
 }
 
 TEST_F(EdgeDoubts, ErrorsThatCountsExplain) {
-  const std::string hint = "if the first line holds counts, header_lines = 1 passes over it";
+  const std::string hint = "if the first line holds counts, header_lines=1 passes over it";
   refused("4 3 0\n0 1\n1 2\n2 3\n", {"line 2: 2 columns, expected 3", hint});
-  refused("100000 300000\n0 1\n1 2\n", {"line 1: id 300000", hint, "else give num_nodes"},
+  refused("100000 300000\n0 1\n1 2\n", {"line 1: id 300000", hint, "else relabel=1"},
           Status::kRange);
-  refused("0 1\n0 300000\n", {"line 2: id 300000", "bytes; give num_nodes"}, Status::kRange);
-  refused("from,to\n300000,1\n", {"line 2: id 300000", "bytes; give num_nodes"}, Status::kRange);
+  refused("0 1\n0 300000\n", {"line 2: id 300000", "bytes; relabel=1 numbers"}, Status::kRange);
+  refused("from,to\n300000,1\n", {"line 2: id 300000", "num_nodes=300001 keeps"}, Status::kRange);
 }
 
 TEST_F(EdgeDoubts, NamesThatMayBeOfColumns) {
   for (const char* text :
        {"person,friend_of\nann,bob\nbob,cat\n", "name1 name2\nann bob\nbob ann\n"}) {
-    EXPECT_EQ(relabelled(text)->graph->num_edges(), 3);
+    EXPECT_EQ(relabeled(text)->graph->num_edges(), 3);
     EXPECT_TRUE(
         log_says("may be the names of columns, for they stand in no other line; "
-                 "header_lines = 1 passes over it"))
+                 "header_lines=1 passes over it"))
         << text;
   }
   for (const char* text : {"ann bob\nbob cat\n", "ann ann\nbob cat\n", "ann bob\n"}) {
-    relabelled(text);
+    relabeled(text);
     EXPECT_FALSE(log_says("names of columns")) << text;
   }
 }
 
 TEST_F(EdgeDoubts, HintsThatLeadOn) {
-  refused("1.0 2.0\n2.0 3.0\n", {"source \"1.0\"", "numpy.savetxt(fmt=\"%d\")"});
+  refused("1.0 2.0\n2.0 3.0\n", {"source \"1.0\"", "fmt=\"%d\" in numpy.savetxt()"});
   refused("0 1e+00\n", {"target \"1e+00\"", "without a decimal point"});
-  refused("1 a\na 2\n", {"target \"a\"", "relabel = 1 numbers names"});
-  refused("0 -1\n", {"target -1", "relabel = 1 numbers ids of any size"}, Status::kRange);
+  refused("1 a\na 2\n", {"target \"a\"", "relabel=1 numbers names"});
+  refused("0 -1\n", {"target -1", "relabel=1 numbers ids of any size"}, Status::kRange);
   refused("'0','1'\n'1','2'\n", {"source \"'0'\"", "quotes of fields have to be double ones"});
-  refused("0 1\n0704.0001 2\n", {"source \"0704.0001\"", "if it is a name, relabel = 1"});
+  refused("0 1\n0704.0001 2\n", {"source \"0704.0001\"", "if it is a name, relabel=1"});
   for (const char* missing : {"NULL", "NA", "nan", "\\N"})
-    refused(base::text("0,1\n1,", missing, "\n"), {"line 2: target", "dropna() of pandas"});
-  refused("_id,_start,_end\n7,,\n8,0,1\n", {"line 2: source \"\"", "dropna() of pandas"});
+    refused(base::text("0,1\n1,", missing, "\n"),
+            {"line 2: target", "dropna(subset=[1]) of pandas"});
+  refused("_id,_start,_end\n7,,\n8,0,1\n",
+          {"line 2: source \"\"", "dropna(subset=[\"_start\"]) of pandas"});
   refused("0 1\r\n1 2\n2 3\r3 4\n", {"line 3: 3 columns", "a line end of another kind"});
 }
 
 // "0 -> 1": the hint for names would make the sign a node.
 TEST_F(EdgeDoubts, SignsBetweenEnds) {
   for (const char* sign : {"->", "--", "&"}) {
-    relabelled(base::text("0 ", sign, " 1\n1 ", sign, " 2\n"));
-    EXPECT_TRUE(log_says(base::text("every target is \"", sign,
-                                    "\", as a sign between two ends; target_column = 2")));
+    relabeled(base::text("0 ", sign, " 1\n1 ", sign, " 2\n"));
+    EXPECT_TRUE(log_says(
+        base::text("every target is \"", sign, "\", as a sign between two ends; target_column=2")));
   }
   for (const char* text : {"a - 5\nb c 6\n", "a -> x\n-> b y\n", "a b 1\nc b 2\n", "a -\nb -\n"}) {
-    relabelled(text);
+    relabeled(text);
     EXPECT_FALSE(log_says("a sign between two ends")) << text;
   }
   refused("0 & 1 x\n1 & 2 x\n", {"target \"&\"", "target_column chooses the column after it"});
@@ -145,7 +147,7 @@ TEST_F(EdgeDoubts, TablesOfFeatures) {
   for (int i = 0; i < 5; ++i)
     papers += base::text(31336 + 7 * i, "\t0\t1\t0\t", i % 2, "\tTheory\n");
   for (const std::string& text : {papers, std::string("7 1 0 2 5\n7 0 1 1 5\n7 1 2 2 5\n")})
-    refused(text, {"columns without names, as in a table of features", "format = edges"});
+    refused(text, {"columns without names, as in a table of features", "format=edges"});
   refused(row + "\n" + row + "\n" + row + "\n",
           {"17 columns without names, as in a table of features"});
   OpenOptions options;
@@ -193,18 +195,18 @@ TEST_F(EdgeDoubts, AdjacencyListsWithMarks) {
        {"0: 1 4\n1: 0 2\n2: 1 3\n", "0 [1, 4]\n1 [0, 2]\n", "0:[1,4]\n1:[0,2]\n"}) {
     refused(text, {"line 1", "as in an adjacency list"}, Status::kUnsupported);
     expect_error(Status::kUnsupported, {"line 1", "as in an adjacency list"},
-                 [&] { relabelled(text); });
+                 [&] { relabeled(text); });
   }
-  EXPECT_EQ(relabelled("0:1 4:2\n4:2 0:1\n")->graph->num_nodes(), 2);
+  EXPECT_EQ(relabeled("0:1 4:2\n4:2 0:1\n")->graph->num_nodes(), 2);
 }
 
 // A first column that numbers the lines may be an index, or nodes beside their labels.
 TEST_F(EdgeDoubts, FirstColumnsThatNumberTheLines) {
   const std::string doubt = "the first column numbers the lines",
-                    hint = "source_column = 1 and target_column = 2 take the next two";
+                    hint = "source_column=1 and target_column=2 take the next two";
   for (const char* text :
        {"0,4,2\n1,2,0\n2,0,1\n3,1,3\n", "1 3 4 1\n2 4 1 1\n3 1 2 2\n4 2 2 1\n"}) {
-    refused(text, {doubt, hint, "format = edges"});
+    refused(text, {doubt, hint, "format=edges"});
     OpenOptions edges;
     edges.format = "edges";
     open(text, edges);
@@ -224,7 +226,7 @@ TEST_F(EdgeDoubts, FirstColumnsThatNumberTheLines) {
             (std::pair<int64_t, int64_t>(4, 2)));
   EXPECT_FALSE(log_says(doubt));
   refused("3 1\n0 0 1 1\n1 1 2 0\n2 2 0 1\n",  // the .edge of Triangle
-          {"line 2: 4 columns, expected 2", "source_column = 1 and target_column = 2"});
+          {"line 2: 4 columns, expected 2", "source_column=1 and target_column=2"});
 }
 
 // Names of columns of values and of measures, never of nodes.
@@ -298,22 +300,21 @@ TEST_F(EdgeDoubts, WeightsByNameComeFirst) {
 }
 
 TEST_F(EdgeDoubts, TriplesAndComments) {
-  relabelled("ann\tknows\tbob\nbob\tlikes\tcat\n");
+  relabeled("ann\tknows\tbob\nbob\tlikes\tcat\n");
   EXPECT_TRUE(log_says("three columns of names, as triples"));
-  relabelled("ann bob 2\nbob cat 3\n");
+  relabeled("ann bob 2\nbob cat 3\n");
   EXPECT_FALSE(log_says("three columns"));
-  refused("ann\tknows\tbob\n", {"target_column = 2 takes the third column"});
-  refused("0 pp 1\n1 pp 2\n",
-          {"target \"pp\"", "from 0; target_column = 2 takes the third column"});
+  refused("ann\tknows\tbob\n", {"target_column=2 takes the third column"});
+  refused("0 pp 1\n1 pp 2\n", {"target \"pp\"", "from 0; target_column=2 takes the third column"});
   OpenOptions third;
   third.target_column = 2;
   EXPECT_EQ(open("0 pp 1\n1 pp 2\n", third)->graph->num_edges(), 2);
   refused("#a b\n#b c\n", {"holds no edges, for its lines are comments"});
-  refused("", {"holds no edges; give num_nodes"});
+  refused("source,target\n", {"holds no edges; num_nodes opens a graph without any"});
 }
 
 TEST_F(EdgeDoubts, OtherFormatsInText) {
-  refused("1 10\n2 20\n#\n1 2\n", {"line 3", "Trivial Graph Format", "the format edges"});
+  refused("1 10\n2 20\n#\n1 2\n", {"line 3", "Trivial Graph Format", "format=edges"});
   EXPECT_EQ(open("# a\n#\n0 1\n# b\n1 2\n")->graph->num_edges(), 2);
   refused("%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n",
           {"says that it is a Matrix Market file", "%%MatrixMarket"});

@@ -65,8 +65,8 @@ TEST_F(EdgeKinds, NamesBesideDecimalCommas) {
 }
 
 TEST_F(EdgeKinds, MetisWithoutEdges) {
-  const std::vector<std::string> both{"is an edge, or a METIS graph without edges",
-                                      "format = edges", "format = metis"};
+  const std::vector<std::string> both{"is an edge, or a METIS graph without edges", "format=edges",
+                                      "format=metis"};
   for (const char* text : {"0 0\n", "1 0\n", "% a comment\n3 0\n"}) {
     refused(text, both);
     EXPECT_EQ(open(text, of_format("edges"))->graph->num_edges(), 1) << text;
@@ -79,8 +79,8 @@ TEST_F(EdgeKinds, MetisWithoutEdges) {
 
 TEST_F(EdgeKinds, AWordBeforeTwoEnds) {
   for (const char* text : {"e 0 1\ne 1 2\n", "a 1 2 7\na 2 3 8\n", "edge,0,1\nedge,1,2\n"}) {
-    refused(text, {"line 1", "source_column = 1 and target_column = 2"});
-    refused(text, {"source_column = 1 and target_column = 2"}, relabel());
+    refused(text, {"line 1", "source_column=1 and target_column=2"});
+    refused(text, {"source_column=1 and target_column=2"}, relabel());
   }
   OpenOptions columns = relabel();
   columns.source_column = 1;
@@ -114,7 +114,7 @@ TEST_F(EdgeKinds, NamesOfColumnsInSeveralLines) {
           << log;
     }
   }
-  refused("source\ntarget\n0,1,2\n", {"3 columns after 2 lines of one word", "header_lines = 2"});
+  refused("source\ntarget\n0,1,2\n", {"3 columns after 2 lines of one word", "header_lines=2"});
 }
 
 TEST_F(EdgeKinds, AWeightAfterAnEmptyColumn) {
@@ -126,15 +126,15 @@ TEST_F(EdgeKinds, AWeightAfterAnEmptyColumn) {
 
 TEST_F(EdgeKinds, TablesThatAreNoListsOfEdges) {
   refused("7,3,5.1,3.5,1.4\n3,4,4.9,3.0,1.4\n7,4,4.7,3.2,1.3\n",
-          {"5 columns without names", "format = edges", "source_column"});
+          {"5 columns without names", "format=edges", "source_column"});
   refused("0 3 5\n1 4 2\n2 5 1\n3 0 5\n4 1 0\n5 2 3\n", {"a node and its neighbors"}, relabel(),
           Status::kUnsupported);
   refused("0,0,3,5\n1,1,4,2\n2,2,5,1\n3,3,0,5\n4,4,1,0\n5,5,2,3\n", {"a node and its neighbors"},
           {}, Status::kUnsupported);
-  refused("0,7,3\n1,2,9\n2,7,7\n3,1,2\n", {"numbers the lines", "source_column = 1"});
+  refused("0,7,3\n1,2,9\n2,7,7\n3,1,2\n", {"numbers the lines", "source_column=1"});
   for (const char* header : {"user_id,age", "name,age", "city,population", "node,community"})
     refused(std::string(header) + "\n1,34\n2,28\n",
-            {"does not say that", "are ends of edges", "format = edges", "source_column"});
+            {"does not say that", "are ends of edges", "format=edges", "source_column"});
   EXPECT_EQ(open("drug_id,protein_id\n0,1\n2,1\n")->graph->num_edges(), 2);
   expect_log("the header does not say which columns");
   EXPECT_EQ(edge_values(open("\"V1\",\"V2\",\"V3\"\n0,1,0.5\n1,2,2\n")),
@@ -177,12 +177,80 @@ TEST_F(EdgeKinds, TablesOfJodie) {
   }
 }
 
+// pandas makes floats of a column of ids that has a gap.
+TEST_F(EdgeKinds, IdsWithAPoint) {
+  for (const char* text : {"source,target\n0.0,1.0\n1,2.0\n", "# src dst\n0.000e+00 1e0\n1 2.\n"})
+    EXPECT_EQ(pairs(open(text)), (EdgePairs{{0, 1}, {1, 2}})) << text;
+  refused("0.0,1.0\n1.0,2.0\n", {"source \"0.0\"", "astype(\"int64\") in pandas"});
+  refused("source,target\n0.0,1.5\n", {"target \"1.5\"", "if it is a name, relabel=1"});
+  const DatasetRef same = open("0,1.0\n1,2.0\n-3.00,2\n", relabel());
+  EXPECT_EQ(same->graph->num_nodes(), 4);
+  EXPECT_TRUE(same->graph->node_column("original_id"));
+  EXPECT_EQ(open("0,1.5\n1,1.50\n", relabel())->graph->num_nodes(), 4) << "names";
+}
+
+TEST_F(EdgeKinds, MissingEnds) {
+  refused("source,target\n0,1\n,2\n", {"line 3: source \"\"", "dropna(subset=[\"source\"])"});
+  refused("a,b\n,c\n", {"line 2: source \"\", expected a name", "dropna(subset=[0])"}, relabel());
+  EXPECT_EQ(open("a,b\nNaN,c\n", relabel())->graph->num_nodes(), 4);
+  expect_log("line 2: source \"NaN\" is taken for a name; dropna(subset=[0])");
+}
+
+// A character that nobody sees would make two nodes of one.
+TEST_F(EdgeKinds, InvisibleCharacters) {
+  for (const char* text : {"0 1\n\x0c"
+                           "1 2\n",
+                           "0 1\n\xe2\x80\x8b"
+                           "1 2\n",
+                           "0 1\n1\xc2\xa0 2\n", "0 1\n\r1 2\n"}) {
+    refused(text, {"line 2: source", "remove the character that does not show"});
+    refused(text, {"line 2: source", "remove the character that does not show"}, relabel());
+  }
+  refused("(0, 0) (0, 1) {}\n", {"source \"(0", "convert_node_labels_to_integers()"}, relabel());
+  EXPECT_EQ(open("(R)-a [b]\n", relabel())->graph->num_nodes(), 2);
+  EXPECT_EQ(open("\xc3\xa4 \xe2\x88\x91\n", relabel())->graph->num_nodes(), 2);
+}
+
+// Spreadsheets write rows without a value.
+TEST_F(EdgeKinds, EmptyRows) {
+  for (const char* text : {"source;target;weight;;\r\n0;1;0,5;;\r\n;;;;\r\n1;2;1,5;;\r\n;;;;\r\n",
+                           ",,\nsource,target,weight\n0,1,0.5\n,,\n1,2,1.5\n"}) {
+    const DatasetRef dataset = open(text);
+    EXPECT_EQ(pairs(dataset), (EdgePairs{{0, 1}, {1, 2}})) << text;
+    EXPECT_EQ(edge_values(dataset), (std::vector<float>{0.5f, 1.5f})) << text;
+  }
+}
+
+TEST_F(EdgeKinds, IndexesOfAFewLines) {
+  for (const char* text : {"0,0,1,0.5\n1,1,2,1.5\n2,2,0,2.5\n", "0,4,2\n1,2,0\n2,0,1\n",
+                           "10,4,2\n11,2,0\n12,0,1\n13,0,3\n"}) {
+    open(text);
+    expect_log("source_column=1 and target_column=2 take the next two; it is taken for the");
+  }
+}
+
 TEST_F(EdgeKinds, ErrorsNameARemedy) {
-  refused("0-1\n1-2\n", {"separator = \"-\""});
-  refused("0:1\n1:2\n", {"separator = \":\""});
+  refused("0-1\n1-2\n", {"separator=\"-\""});
+  refused("0:1\n1:2\n", {"separator=\":\""});
   refused("0->1\n1->2\n", {"put a blank in place of \"->\""});
   refused("(0, 1)\n(1, 2)\n", {"remove the brackets"});
   refused("alone\n", {"write an edge a line"});
+  refused("", {"holds no edges, for it is empty, as after a download that failed"});
+  refused("0 1:0.5\n1 2:1.5\n",
+          {"if it is a name, relabel=1 numbers names, else write an edge a line"});
+  refused("0,1;1,2;2,0\n", {"target \"1;1\"", "else write an edge a line"});
+  refused("0,1\nTotal,2\n", {"source \"Total\"", "; if it is a name, relabel=1 numbers names"});
+  for (const char* odd : {"0x1p-3",
+                          "\xe2\x88\x92"
+                          "0.5",
+                          "1'234.5", "50%"})
+    refused(base::text("source,target,weight\n0,1,2.5\n1,2,", odd, "\n"),
+            {"line 3: weight", "write it as 1234.5 or 1e-3, without units"});
+  refused("0 1 inf\n", {"expected a finite number; replace it"});
+  refused("1082040961,1,2\n1082155839,3,4\n1082155840,3,5\n",
+          {"if the first column is no end, source_column=1 and target_column=2 take the next two",
+           "relabel=1 numbers ids of any size, num_nodes=1082155841 keeps them"},
+          {}, Status::kRange);
   refused("C~\n", {"a graph6 file"});
   refused(std::string("\x72\x02\x01\0", 4) + std::string(60, '\0'),
           {"a file of Stata", "pandas.read_stata"});

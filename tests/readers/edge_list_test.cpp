@@ -1,4 +1,4 @@
-// Lists of edges in text: separators, headers, comments, endings, relabelling, weights, and every
+// Lists of edges in text: separators, headers, comments, endings, relabeling, weights, and every
 // line that cannot be read.
 #include "base/memory.h"
 #include "readers/support.h"
@@ -67,7 +67,7 @@ TEST_F(EdgeList, CommentsBlanksAndHeaders) {
       << "METIS-like first lines that hold numbers";
   options.header = 0;
   expect_refused("source target\n0 1\n", {"line 1", "source \"source\""}, options);
-  expect_refused("a b\nc d\n0 1\n", {"line 1", "source \"a\"", "relabel = 1 numbers names"});
+  expect_refused("a b\nc d\n0 1\n", {"line 1", "source \"a\"", "relabel=1 numbers names"});
 }
 
 TEST_F(EdgeList, WeightsAndFurtherColumns) {
@@ -181,7 +181,7 @@ TEST_F(EdgeList, NumberOfNodes) {
   EXPECT_EQ(open("0 100000\n")->graph->num_nodes(), 100001);
 }
 
-TEST_F(EdgeList, Relabelling) {
+TEST_F(EdgeList, Relabeling) {
   OpenOptions options;
   options.relabel = true;
   const DatasetRef dataset =
@@ -194,7 +194,7 @@ TEST_F(EdgeList, Relabelling) {
   expect_refused("1 2\n", {"num_nodes 3", "relabel"}, options, Status::kInvalidArgument);
 }
 
-TEST_F(EdgeList, RelabellingManyIds) {
+TEST_F(EdgeList, RelabelingManyIds) {
   OpenOptions options;
   options.relabel = true;
   std::string text;

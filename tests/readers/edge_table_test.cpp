@@ -15,7 +15,7 @@ class EdgeTable : public testing::Test {
     opener_.log();
     return opener_.open(dir_.write(name, text), options);
   }
-  DatasetRef relabelled(const std::string& text) {
+  DatasetRef relabeled(const std::string& text) {
     OpenOptions options;
     options.relabel = true;
     return open(text, options);
@@ -114,7 +114,7 @@ TEST_F(EdgeTable, TheHeaderSaysWhereTheEndsAre) {
 TEST_F(EdgeTable, AHeaderThatDoesNotSayIt) {
   EXPECT_EQ(pairs(open("foo_id,bar_id\n0,1\n1,2\n")), (EdgePairs{{0, 1}, {1, 2}}));
   expect_log("the header does not say which columns are the ends of edges; taken are \"foo_id\"");
-  refused("foo,bar\n0,1\n1,2\n", {"\"foo\" and \"bar\"", "format = edges"});
+  refused("foo,bar\n0,1\n1,2\n", {"\"foo\" and \"bar\"", "format=edges"});
   refused("id,label\n0,3\n1,2\n", {"\"id\" and \"label\"", "are ends of edges", "source_column"});
   refused("node_id,feat,name\n0,3,a\n", {"\"node_id\" and \"feat\""});
   refused("source,target,weight\n0,1\n", {"line 2", "2 columns, expected 3 as in the header"});
@@ -258,58 +258,58 @@ TEST_F(EdgeTable, QuotedFields) {
   EXPECT_EQ(pairs(open("0,1,\"x, y\"\n1,2,\"z\"\n")), (EdgePairs{{0, 1}, {1, 2}}));
   EXPECT_EQ(pairs(open("source,note,target\n0,\"two\nlines \"\"x\"\"\",1\n1,,2\n")),
             (EdgePairs{{0, 1}, {1, 2}}));
-  EXPECT_EQ(names(relabelled("\"a, b\",c\nc,\"say \"\"x\"\"\"\n")),
+  EXPECT_EQ(names(relabeled("\"a, b\",c\nc,\"say \"\"x\"\"\"\n")),
             (std::vector<std::string>{"a, b", "c", "say \"x\""}));
   refused("0,1,\"open\n1,2,x\n", {"line 1", "has no end"});
   std::string lines;
   for (int i = 0; i < 1022; ++i) lines += "a\n";
   EXPECT_EQ(pairs(open("0,1,\"" + lines + "\"\n1,2,\"\"\n")), (EdgePairs{{0, 1}, {1, 2}}));
   refused("0,1,\"" + lines + "\n\n\"\n1,2,\"\"\n", {"line 1", "has no end in 1024 lines"});
-  EXPECT_EQ(names(relabelled("\"a \\\"x\\\"\",b\nb,\"c, \\\"d\\\"\"\n")),
+  EXPECT_EQ(names(relabeled("\"a \\\"x\\\"\",b\nb,\"c, \\\"d\\\"\"\n")),
             (std::vector<std::string>{"a \"x\"", "b", "c, \"d\""}))
       << "as Spark writes quotes";
 }
 
 TEST_F(EdgeTable, NamesAreNumberedInOrderOfAppearance) {
-  const DatasetRef people = relabelled("alice,bob\nbob,carol\ncarol,alice\n");
+  const DatasetRef people = relabeled("alice,bob\nbob,carol\ncarol,alice\n");
   EXPECT_EQ(pairs(people), (EdgePairs{{0, 1}, {1, 2}, {2, 0}}));
   EXPECT_EQ(names(people), (std::vector<std::string>{"alice", "bob", "carol"}));
   EXPECT_EQ(
-      names(relabelled("76561198000000001 76561198000000002\n"
-                       "76561198000000002 18446744073709551615\n")),
+      names(relabeled("76561198000000001 76561198000000002\n"
+                      "76561198000000002 18446744073709551615\n")),
       (std::vector<std::string>{"76561198000000001", "76561198000000002", "18446744073709551615"}));
   // Equal integers are one node, beside names too, where a warning says so.
-  const DatasetRef padded = relabelled("7 x\n007 +7\n");
+  const DatasetRef padded = relabeled("7 x\n007 +7\n");
   EXPECT_EQ(pairs(padded), (EdgePairs{{0, 0}, {0, 1}}));
   EXPECT_EQ(names(padded), (std::vector<std::string>{"7", "x"}));
   EXPECT_NE(opener_.log().find("has names of nodes, and \"007\", which is taken for an integer"),
             std::string::npos);
-  EXPECT_EQ(pairs(relabelled("7 8\n007 +7\n")), (EdgePairs{{0, 0}, {0, 1}}));
-  relabelled("0 -7\n-7 a0\n10 00a\n");
+  EXPECT_EQ(pairs(relabeled("7 8\n007 +7\n")), (EdgePairs{{0, 0}, {0, 1}}));
+  relabeled("0 -7\n-7 a0\n10 00a\n");
   EXPECT_EQ(opener_.log().find("taken for an integer"), std::string::npos);
   // The first edge is no header unless its names or the next line say so.
-  EXPECT_EQ(names(relabelled("n1 n2\nn2 n3\n")), (std::vector<std::string>{"n1", "n2", "n3"}));
-  EXPECT_EQ(names(relabelled("a b\nb c\n")), (std::vector<std::string>{"a", "b", "c"}));
-  EXPECT_EQ(names(relabelled("left right\nright up\n")),
+  EXPECT_EQ(names(relabeled("n1 n2\nn2 n3\n")), (std::vector<std::string>{"n1", "n2", "n3"}));
+  EXPECT_EQ(names(relabeled("a b\nb c\n")), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(names(relabeled("left right\nright up\n")),
             (std::vector<std::string>{"left", "right", "up"}));
-  EXPECT_EQ(names(relabelled("source,target\nx,y\n")), (std::vector<std::string>{"x", "y"}));
-  EXPECT_EQ(names(relabelled("Gene_A,Gene_B,score\nTP53,MDM2,0.9\n")),
+  EXPECT_EQ(names(relabeled("source,target\nx,y\n")), (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(names(relabeled("Gene_A,Gene_B,score\nTP53,MDM2,0.9\n")),
             (std::vector<std::string>{"TP53", "MDM2"}));
-  EXPECT_EQ(names(relabelled("Person,Friend,Closeness\nal,bo,3\n")),
+  EXPECT_EQ(names(relabeled("Person,Friend,Closeness\nal,bo,3\n")),
             (std::vector<std::string>{"al", "bo"}));
   for (const char* text : {"alice,bob\nbob,carol\n", "a b\nb c\n", "n1 n2\nn2 n3\n"})
-    refused(text, {"line 1", "expected an integer from 0; relabel = 1 numbers names"});
-  refused("0 18446744073709551615\n", {"below 2^63; relabel = 1 numbers ids of any size"});
+    refused(text, {"line 1", "expected an integer from 0; relabel=1 numbers names"});
+  refused("0 18446744073709551615\n", {"below 2^63; relabel=1 numbers ids of any size"});
   OpenOptions options;
   options.relabel = true;
-  refused("a,b\n,c\n", {"line 2", "an end of 0 bytes"}, Status::kFormat, options);
+  refused("a,b\n,c\n", {"line 2", "expected a name"}, Status::kFormat, options);
   refused("a,b\n" + std::string(256, 'x') + ",c\n", {"line 2", "an end of 256 bytes"},
           Status::kFormat, options);
-  refused("0,1\n1,x\n", {"line 2", "relabel = 1 numbers names"});  // CiteSeer names its papers so
+  refused("0,1\n1,x\n", {"line 2", "relabel=1 numbers names"});  // CiteSeer names its papers so
 }
 
 TEST_F(EdgeTable, NamesAreSavedWithTheDataSet) {
-  save_dataset(*relabelled("alice,bob\nbob,carol\n"), dir_.file("saved"));
+  save_dataset(*relabeled("alice,bob\nbob,carol\n"), dir_.file("saved"));
   EXPECT_EQ(names(opener_.open(dir_.file("saved"))),
             (std::vector<std::string>{"alice", "bob", "carol"}));
 }
@@ -319,7 +319,7 @@ TEST_F(EdgeTable, ManyNames) {
   constexpr int kCount = 20000;
   for (int i = 0; i < kCount; ++i)
     text += base::text("node-", i, "\tnode-", (i + 1) % kCount, "\n");
-  const DatasetRef dataset = relabelled(text);
+  const DatasetRef dataset = relabeled(text);
   EXPECT_EQ(dataset->graph->num_nodes(), kCount);
   const std::vector<std::string> all = names(dataset);
   for (int i = 0; i < kCount; ++i) ASSERT_EQ(all[i], base::text("node-", i));
@@ -357,9 +357,9 @@ TEST_F(EdgeTable, CommentsThatSayLessThanTheySeem) {
 
 TEST_F(EdgeTable, IdsFromOneAndHoles) {
   open("1 2\n2 3\n");
-  expect_log("ids count from 1, so that node 0 has no edge; relabel = 1 numbers them from 0");
+  expect_log("ids count from 1, so that node 0 has no edge; relabel=1 numbers them from 0");
   open("0 1\n5 9\n");
-  expect_log("6 of 10 nodes have no edge; relabel = 1 numbers only those that have one");
+  expect_log("6 of 10 nodes have no edge; relabel=1 numbers only those that have one");
   OpenOptions options;
   options.num_nodes = 20;
   open("1 2\n", options);

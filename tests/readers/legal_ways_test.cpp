@@ -499,10 +499,10 @@ TEST_F(LegalWays, Planetoid) {
     Edges expected;
     std::vector<std::pair<std::string, std::string>> entries;
     for (int64_t i = 0; i < nodes; ++i) {
-      Ids neighbour_ids;
-      for (int64_t k = dice.below(4); k > 0; --k) neighbour_ids.push_back(dice.below(nodes));
-      entries.emplace_back(python.integer(i), collection(python, dice, neighbour_ids));
-      for (const int64_t neighbour : neighbour_ids) expected.emplace_back(i, neighbour);
+      Ids neighbor_ids;
+      for (int64_t k = dice.below(4); k > 0; --k) neighbor_ids.push_back(dice.below(nodes));
+      entries.emplace_back(python.integer(i), collection(python, dice, neighbor_ids));
+      for (const int64_t neighbor : neighbor_ids) expected.emplace_back(i, neighbor);
     }
     put(way, "ind.s.graph",
         python.finish(dice.coin() ? python.dict(entries) : python.defaultdict(entries)));

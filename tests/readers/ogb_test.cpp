@@ -90,7 +90,11 @@ TEST_F(Ogb, FurtherTables) {
   put("raw/node_score.csv.gz", "1\n0.5\n16777217\n\n0\n");
   put("raw/edge-feat.csv.gz", "1,2\n3,4\n5,6.5\n");
   put("raw/edge_kind.csv.gz", "1\n0\n1\n");
+  opener_.log();
   const DatasetRef dataset = open();
+  const std::string log = opener_.log(), rounded = "integers beyond 16777216 are rounded";
+  EXPECT_NE(log.find("node_score.csv.gz: " + rounded), log.npos) << log;
+  EXPECT_EQ(log.find("node_year.csv.gz: " + rounded), log.npos) << log;
   EXPECT_EQ(values<int64_t>(dense(*dataset, "year")), (Ids{2013, 2015, 20000001, 2009}))
       << "no float holds the third";
   EXPECT_EQ(values<float>(dense(*dataset, "score")), (std::vector<float>{1, 0.5f, 16777216.0f, 0}))

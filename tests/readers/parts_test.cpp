@@ -57,7 +57,7 @@ base::Tensor counted(base::Shape shape, T first) {
 
 // Everything that a data set with one node type can have: edges in an order of the caller's own,
 // loops, repeated edges, isolated nodes, dense and sparse tensors of nodes and edges, 16-bit ones,
-// names of relabelled ids, labels, two splits, weights.
+// names of relabeled ids, labels, two splits, weights.
 DatasetRef rich_dataset(base::ThreadPool& pool, bool in_order = false) {
   std::vector<int64_t> from, to;
   for (int64_t e = 0; e < 300; ++e) {

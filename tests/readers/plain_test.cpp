@@ -351,7 +351,7 @@ TEST_F(Plain, SplitsOverNoNodes) {
   put("split_a.npy", npy_of<uint8_t>({}, "(6000, 0)"));
   EXPECT_EQ(open()->splits.size(), 6000u);
   put("split_b.npy", npy_of<uint8_t>({}, "(4001, 0)"));
-  expect_refused({"split_b.npy", "4001 splits behind 6000 of other files", "at most 10000 in all"});
+  expect_refused({"split_b.npy", "4001 splits after 6000 of other files", "at most 10000 in all"});
   put("split_a.npy", npy_of<uint8_t>({}, "(576460752303423488, 0)"));
   expect_refused({"split_a.npy", "at most 10000"});
 }
@@ -429,6 +429,41 @@ TEST_F(Plain, LabelsAndCountsAreChecked) {
   expect_refused({"meta.json", "expected an object"});
   put("meta.json", "{");
   expect_refused({"meta.json", "not valid JSON"});
+}
+
+// Labels and codes that say something else than they mean elsewhere.
+TEST_F(Plain, DoubtsAreLogged) {
+  const auto log_of = [&](const std::string& labels) {
+    put("labels.npy", labels);
+    opener_.log();
+    open();
+    return opener_.log();
+  };
+  const auto says = [](const std::string& log, const std::string& part) {
+    EXPECT_NE(log.find(part), log.npos) << "\"" << part << "\" is not in: " << log;
+  };
+  says(
+      log_of(npy_of<uint8_t>({0, 1, 255, 1}, "(4,)")),
+      "253 of 256 classes have no node, the first of them 2; if 255 stands for no label, write -1");
+  says(log_of(npy_of<int32_t>({1, 2, 2, 1}, "(4,)")), "1 of 3 classes have no node");
+  for (const char* shape : {"(4,)", "(4, 1)"})
+    says(log_of(npy_of<double>({0, 1, NAN, 1}, shape)),
+         "labels of type f64 are taken for numbers, and all are whole; task=multiclass");
+  OpenOptions classes;
+  classes.task = Task::kMulticlass;
+  const DatasetRef dataset = open(classes);
+  EXPECT_EQ(values<int64_t>(*dataset->labels()), (std::vector<int64_t>{0, 1, -1, 1}));
+  says(log_of(npy_of<float>({1, 0, 0, 1, 1, 0, 0, 1}, "(4, 2)")), "numpy.argmax(labels, 1)");
+  for (const std::string& labels :
+       {npy_of<float>({0, 0.5F, 2, 1}, "(4,)"), npy_of<float>({1, 1, 0, 1, 1, 0, 0, 1}, "(4, 2)"),
+        npy_of<int32_t>({0, 1, 2, -1}, "(4,)")})
+    EXPECT_EQ(log_of(labels).find("abels"), std::string::npos) << opener_.log();
+  put("split_mine.npy", npy_of<uint8_t>({0, 1, 2, 0}, "(4,)"));
+  says(log_of(npy_of<int32_t>({0, 1, 2, -1}, "(4,)")), "the split mine 0 has no test part, and 2");
+  put("split_mine.npy", npy_of<uint8_t>({1, 1, 2, 1}, "(4,)"));
+  EXPECT_EQ(log_of(npy_of<int32_t>({0, 1, 2, -1}, "(4,)")).find("no test"), std::string::npos);
+  put("labels.npy", npy_text("|S1", "(4,)", "abab"));
+  expect_refused({"labels.npy: holds strings", "numpy.unique(array, return_inverse=True)[1]"});
 }
 
 TEST_F(Plain, ByteLimit) {

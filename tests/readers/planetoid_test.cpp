@@ -48,7 +48,7 @@ class Planetoid : public testing::Test {
 
 // PubMed's graph as Python 2 wrote it: 19717 lists, 88676 neighbors, a memo entry each.
 TEST_F(Planetoid, GraphsOfTheirSizeAreRead) {
-  constexpr int64_t kNodes = 19717, kNeighbours = 88676;
+  constexpr int64_t kNodes = 19717, kNeighbors = 88676;
   const auto integer = [](int64_t value) {
     return value < 256 ? "K" + std::string(1, static_cast<char>(value))
                        : "M" + raw<uint16_t>({static_cast<uint16_t>(value)});
@@ -56,7 +56,7 @@ TEST_F(Planetoid, GraphsOfTheirSizeAreRead) {
   std::string graph = pickles::global("collections", "defaultdict") +
                       pickles::global("__builtin__", "list") + "\x85Rr" + raw<int32_t>({1}) + "(";
   for (int64_t node = 0; node < kNodes; ++node) {
-    const int64_t begin = kNeighbours * node / kNodes, end = kNeighbours * (node + 1) / kNodes;
+    const int64_t begin = kNeighbors * node / kNodes, end = kNeighbors * (node + 1) / kNodes;
     graph += integer(node) + "]r" + raw<int32_t>({static_cast<int32_t>(node + 2)}) + "(";
     for (int64_t i = begin; i < end; ++i) graph += integer(i * 7919 % kNodes);
     graph += "e";
@@ -199,7 +199,7 @@ TEST_F(Planetoid, MatricesThatAreDicts) {
     }
 }
 
-TEST_F(Planetoid, CollectionsOfNeighbours) {
+TEST_F(Planetoid, CollectionsOfNeighbors) {
   for (const int protocol : {0, 1, 2, 3, 4, 5}) {
     SCOPED_TRACE(protocol);
     const Python3 python(protocol, true);

@@ -142,12 +142,20 @@ TEST_F(Published, TuFilesThatAreNotRead) {
   dir_.write("Q/Q_graph_attributes.txt", "0.5, 1\n1.5, 2\n");
   dir_.write("Q/Q_coordinates.txt", "1, 2\n3, 4\n");
   EXPECT_EQ(values<int64_t>(*open("Q")->labels()), (Ids{1, 0}));
-  expect_log({"Q_graph_attributes.txt: is left out beside", "Q_graph_labels.txt; the task",
+  expect_log({"Q_graph_attributes.txt: is left out beside", "Q_graph_labels.txt; task=regression",
               "left out: Q_coordinates.txt"});
   OpenOptions options;
   options.task = Task::kRegression;
   EXPECT_EQ(values<float>(*open("Q", options)->labels()), (std::vector<float>{.5f, 1, 1.5f, 2}));
   expect_log({"Q_graph_labels.txt: is left out beside"});
+}
+
+TEST_F(Published, TuIntegersThatNoFloatHolds) {
+  dir_.write("R/R_graph_indicator.txt", "1\n1\n");
+  dir_.write("R/R_A.txt", "1, 2\n");
+  dir_.write("R/R_node_attributes.txt", "0.5\n16777217\n");
+  open("R");
+  expect_log({"R_node_attributes.txt: integers beyond 16777216 are rounded to 32-bit floats"});
 }
 
 // Integers beyond 64 bits, such as -1 without its sign, are no numbers to regress.

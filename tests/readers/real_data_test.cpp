@@ -197,10 +197,10 @@ TEST(RealData, BitcoinAsAnEdgeList) {
   EXPECT_EQ(*std::min_element(weights.begin(), weights.end()), -10);
   EXPECT_EQ(*std::max_element(weights.begin(), weights.end()), 10);
   const auto original = dense(*dataset, "original_id").as<const int64_t>();
-  const auto relabelled = edges(*dataset->graph), raw = edges(*gaps->graph);
+  const auto relabeled = edges(*dataset->graph), raw = edges(*gaps->graph);
   for (size_t e = 0; e < raw.size(); ++e) {
-    ASSERT_EQ(original[relabelled[e].first], raw[e].first) << e;
-    ASSERT_EQ(original[relabelled[e].second], raw[e].second) << e;
+    ASSERT_EQ(original[relabeled[e].first], raw[e].first) << e;
+    ASSERT_EQ(original[relabeled[e].second], raw[e].second) << e;
   }
 }
 

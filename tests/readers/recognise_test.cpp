@@ -62,6 +62,35 @@ TEST_F(Recognise, TuByAnyFile) {
   EXPECT_EQ(found("lone/X_node_labels.txt"), "edges lone/X_node_labels.txt");
 }
 
+TEST_F(Recognise, FilesOfWindowsAreNoData) {
+  dir_.write("set/EDGES.CSV", "0,1\n");
+  for (const char* name : {"Thumbs.db", "desktop.ini", "ehthumbs.db", "__MACOSX/._EDGES.CSV"})
+    dir_.write(base::text("set/", name), "x");
+  EXPECT_EQ(found("set"), "edges set/EDGES.CSV");
+}
+
+TEST_F(Recognise, DataOfAnotherFormatThanTheWantedOne) {
+  native("set");
+  expect_error(Status::kFormat,
+               {"/set: expected a data set of format planetoid, found one of format gnnmg;"},
+               [&] { found("set", "planetoid"); });
+  dir_.write("list.txt", "0 1\n");
+  expect_error(Status::kFormat,
+               {"/list.txt: expected a data set of format ogb, found one of format edges;"},
+               [&] { found("list.txt", "ogb"); });
+}
+
+TEST_F(Recognise, ArraysOfScipy) {
+  dir_.write("a/x", "");
+  write_npz(dir_.file("a/adj.npz"), {{"format", npy_string("csr")},
+                                     {"shape", npy_of<int64_t>({3, 3}, "(2,)")},
+                                     {"data", npy_of<float>({1}, "(1,)")}});
+  expect_error(Status::kFormat,
+               {"a sparse matrix of SciPy, an .npz of the arrays format.npy",
+                "scipy.io.mmwrite(\"graph.mtx\""},
+               [&] { found("a/adj.npz"); });
+}
+
 TEST_F(Recognise, TablesOfSparkAndHadoop) {
   dir_.write("one/_SUCCESS", "");
   dir_.write("one/.part-00000.crc", "x");
@@ -110,7 +139,7 @@ TEST_F(Recognise, SubfoldersByPreference) {
   std::filesystem::remove_all(dir_.file("set/gnnmg"));
   expect_error(Status::kFormat,
                {"different formats", "saved (gnnmg)", "plain (plain)", "(planetoid)",
-                "format = gnnmg or format = plain or format = planetoid"},
+                "format=gnnmg or format=plain or format=planetoid"},
                [&] { found("set"); });
 }
 
@@ -124,10 +153,12 @@ TEST_F(Recognise, TwoOfAKindAreAQuestion) {
 TEST_F(Recognise, NothingThatIsKnown) {
   dir_.write("a/notes.md", "text");
   dir_.write("a/edges.npy", "no labels");
-  expect_error(Status::kFormat,
-               {"/a: expected a data set, found edges.npy, notes.md; supported are gnnmg "
-                "(metadata.json), parts (manifest.json), plain"},
-               [&] { found("a"); });
+  expect_error(
+      Status::kFormat,
+      {"/a: expected a data set, found edges.npy, notes.md, but the names and arrays are to "
+       "be edges.npy (integers [E, 2]), labels.npy",
+       "supported are gnnmg (metadata.json), parts (manifest.json), plain"},
+      [&] { found("a"); });
   dir_.write("b/c/list.txt", "0 1\n");
   expect_error(Status::kFormat, {"/b: expected a data set, found c"}, [&] { found("b"); });
   for (int i = 0; i < 30; ++i) dir_.write(base::text("many/", i + 10, ".npy"), "");

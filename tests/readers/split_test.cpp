@@ -16,7 +16,7 @@ using base::Status;
 using Ids = std::vector<int64_t>;
 
 // A data set of `labels` without edges.
-DatasetRef labelled(const Ids& labels) {
+DatasetRef labeled(const Ids& labels) {
   base::ThreadPool pool(1);
   const auto n = static_cast<int64_t>(labels.size());
   graph::GraphParts parts;
@@ -100,7 +100,7 @@ TEST(NumpyLegacy, LongPermutationsAreNumpys) {
 }
 
 TEST(RandomSplit, NumpyLegacyIsTheCutOfNumpysPermutation) {
-  const DatasetRef dataset = labelled(cycling_labels(20, 4));
+  const DatasetRef dataset = labeled(cycling_labels(20, 4));
   const Split split = random_split(*dataset, 0.6, 0.2, 42, true);
   EXPECT_EQ(ids(split, SplitPart::kTrain), (Ids{0, 1, 2, 3, 5, 8, 11, 13, 15, 16, 17, 18}));
   EXPECT_EQ(ids(split, SplitPart::kValidation), (Ids{4, 9, 12, 19}));
@@ -112,7 +112,7 @@ TEST(RandomSplit, NumpyLegacyIsTheCutOfNumpysPermutation) {
 TEST(RandomSplit, PartsCoverTheLabelledNodesOnce) {
   Ids labels = cycling_labels(1000, 3);
   for (int64_t i = 0; i < 1000; i += 10) labels[i] = -1;
-  const DatasetRef dataset = labelled(labels);
+  const DatasetRef dataset = labeled(labels);
   const Split split = random_split(*dataset, 0.333, 0.1, 5, false);
   EXPECT_EQ(split.part(SplitPart::kTrain).size(), 299u);  // floor(900 * 0.333)
   EXPECT_EQ(split.part(SplitPart::kValidation).size(), 90u);
@@ -130,7 +130,7 @@ TEST(RandomSplit, PartsCoverTheLabelledNodesOnce) {
 
 // The stream is part of the definition: these ids may never change.
 TEST(RandomSplit, IsAPureFunctionOfItsSeed) {
-  const DatasetRef dataset = labelled(cycling_labels(12, 2));
+  const DatasetRef dataset = labeled(cycling_labels(12, 2));
   const Split first = random_split(*dataset, 0.5, 0.25, 1, false);
   const Split again = random_split(*dataset, 0.5, 0.25, 1, false);
   const Split other = random_split(*dataset, 0.5, 0.25, 2, false);
@@ -143,7 +143,7 @@ TEST(RandomSplit, IsAPureFunctionOfItsSeed) {
 
 TEST(RandomSplit, EachNodeIsEquallyLikely) {
   constexpr int64_t kNodes = 20, kSeeds = 4000;
-  const DatasetRef dataset = labelled(cycling_labels(kNodes, 2));
+  const DatasetRef dataset = labeled(cycling_labels(kNodes, 2));
   std::vector<double> counts(kNodes);
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const Split split = random_split(*dataset, 0.25, 0, seed, false);
@@ -156,7 +156,7 @@ TEST(RandomSplit, EachNodeIsEquallyLikely) {
 }
 
 TEST(RandomSplit, FractionsAreChecked) {
-  const DatasetRef dataset = labelled(cycling_labels(10, 2));
+  const DatasetRef dataset = labeled(cycling_labels(10, 2));
   expect_error(Status::kInvalidArgument, {"train 0.8", "validation 0.3"},
                [&] { random_split(*dataset, 0.8, 0.3, 0, false); });
   expect_error(Status::kInvalidArgument, {"train -0.1"},
@@ -171,7 +171,7 @@ TEST(RandomSplit, FractionsAreChecked) {
 TEST(RandomSplitByClass, TakesSoManyOfEachClass) {
   Ids labels = cycling_labels(100, 4);
   labels[0] = labels[1] = -1;
-  const DatasetRef dataset = labelled(labels);
+  const DatasetRef dataset = labeled(labels);
   const Split split = random_split_by_class(*dataset, 5, 7, 3);
   for (const auto& [part, wanted] :
        {std::pair{SplitPart::kTrain, 5}, {SplitPart::kValidation, 7}}) {

@@ -175,7 +175,7 @@ TEST_F(TextGraph, CountsInTheFirstLine) {
   // No counts: other numbers of lines, or ids beyond.
   EXPECT_EQ(open("5 7\n0 1\n0 2\n1 3\n2 3\n3 4\n4 0\n")->graph->num_edges(), 7);
   EXPECT_EQ(open("5 2\n0 1\n0 6\n")->graph->num_edges(), 3);
-  refused("5 0\n", {"the only line", "format = metis"});
+  refused("5 0\n", {"the only line", "format=metis"});
   OpenOptions options;
   options.header = 0;
   EXPECT_EQ(opener_.open(dir_.write("e.txt", "3 2\n0 1\n1 2\n"), options)->graph->num_edges(), 3);
@@ -295,6 +295,18 @@ TEST_F(TextGraph, OtherKindsAreNamed) {
       {"nodedef>name VARCHAR\ns1\nedgedef>node1,node2\ns1,s1\n", "a GDF file"},
       {"@RELATION edges\n@ATTRIBUTE a NUMERIC\n@DATA\n0,1\n", "an ARFF file"},
       {"404: Not Found", "fetch the file itself"},
+      {"Not Found\n", "what a server answers"},
+      {"Access denied\n", "what a server answers"},
+      {"Found. Redirecting to https://x\n", "what a server answers"},
+      {"<Error><Code>AccessDenied</Code></Error>", "what a server answers"},
+      {"429 Too Many Requests\n", "what a server answers"},
+      {"<head><title>Sign in</title>\n", "an HTML page"},
+      {"<!-- saved -->\n<HTML>\n", "an HTML page"},
+      {"/* of two\n lines */ graph {\n a -- b;\n}\n", "Graphviz"},
+      {"# Created by Octave 8.4\n# name: A\n# type: matrix\n# rows: 2\n 0 1\n 1 0\n", "Octave"},
+      {"tensor([[0, 1],\n        [1, 2]])\n", "a printed array"},
+      {"{\\rtf1\\ansi 0 1\\par}\n", "a document (RTF)"},
+      {"\xff\xff\xff\xff\x18\x01\0\0"s, "a stream of Arrow"},
       {"INSERT INTO edges VALUES (0, 1);\n", "a script of SQL"},
       {"%!PS-Adobe-3.0\n0 0 moveto\n1 2 lineto\n", "PostScript"},
       {"A mesh                             KEY\n             3             1             1\n"

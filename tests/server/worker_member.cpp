@@ -133,8 +133,8 @@ void work_beyond(const Words& words) {
   config.cache.share = 0;
   config.own = [](int32_t) { return std::vector<int32_t>(); };
   config.open_channel = [&](const std::vector<int32_t>&, uint64_t) { return peers->channel(); };
-  const auto dataset = dist::open_part_dataset(dist::source_of(peers->files(), "servers", {}),
-                                               config, {pool, log, {}});
+  const auto dataset =
+      dist::open_part_dataset(dist::source_of(peers->files(), "servers"), config, {pool, log, {}});
   read(words, dist::parts_here(*dataset)->parts);
 }
 

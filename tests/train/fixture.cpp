@@ -86,9 +86,9 @@ data::DatasetRef make_small(const SmallData& c) {
       targets.as<float>()[i] = 0.5f * static_cast<float>(labels[i]) + x[i * c.num_features];
     if (c.huge_target) targets.as<float>()[train[0]] = 3e38f;
     columns.insert_or_assign("y", targets);
-  } else if (c.unlabelled > 0 || c.withheld) {
+  } else if (c.unlabeled > 0 || c.withheld) {
     base::Tensor fewer = base::Tensor::copy_of(labels);
-    for (int64_t i = 0; i < c.unlabelled; ++i) fewer.as<int64_t>()[train[i]] = -1;
+    for (int64_t i = 0; i < c.unlabeled; ++i) fewer.as<int64_t>()[train[i]] = -1;
     if (c.withheld)
       for (const int64_t node : validation) fewer.as<int64_t>()[node] = -1;
     columns.insert_or_assign("y", fewer);

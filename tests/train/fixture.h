@@ -26,7 +26,7 @@ struct SmallData {
   int64_t num_train = 129;  // the default makes four mini-batches of 32 and one of a single seed
   int64_t num_validation = 100;
   int64_t num_test = 150;
-  int64_t unlabelled = 0;         // number of training nodes without a label
+  int64_t unlabeled = 0;          // number of training nodes without a label
   bool withheld = false;          // the labels of the validation part
   int32_t validation_class = -1;  // class of all validation nodes, -1: drawn
   bool regression = false;        // f32 [N, 1] in place of classes

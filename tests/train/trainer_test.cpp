@@ -605,7 +605,7 @@ TEST(Trainer, RefusesWhatDoesNotFit) {
   }
   {
     Recipe setup;
-    setup.dataset = make_small({.num_train = 20, .unlabelled = 20});
+    setup.dataset = make_small({.num_train = 20, .unlabeled = 20});
     EXPECT_EQ(refusal(setup, Status::kInvalidArgument),
               "split main 0: none of its 20 training nodes has a label");
   }

@@ -54,7 +54,7 @@ export num_layers, sample, add_edges!, sample_neighbors!
 export next!, seeds, node_ids, features, sparse_features, weights, block, block_info
 export add_conv!, add_linear!, add_norm!, add_activation!, add_dropout!, add_readout!
 export open_model, model_config, model_settings
-export gradient, parameters, gradients, forward!, backward!, set_trainable!, set_loss!
+export gradient, parameters, gradients, infer, forward!, backward!, set_trainable!, set_loss!
 export step!, learning_rate, set_learning_rate!
 export comm_group, comm_from_env, rank, world_size
 export all_reduce!, all_reduce, all_gather!, all_to_all!, barrier, shutdown

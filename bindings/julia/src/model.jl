@@ -203,15 +203,22 @@ gradients(model::Model) = tensor(out -> gnnmg_model_export_gradients(model, out)
 # ---- forward and backward
 
 """
-    forward!(model, batch; training = false, logits = true)
+    infer(model, batch)
 
-The model's result for the seeds of a mini-batch, `[seeds, columns]`, a copy; `nothing` with
-`logits = false`. With `training`, dropout is on and the pass is kept for `backward!`.
-C: `gnnmg_model_forward`
+The model's result for the seeds of a mini-batch, `[seeds, columns]`, a copy. Any number of tasks may
+call it at once. C: `gnnmg_model_infer`
 """
-function forward!(model::Model, batch::Batch; training = false, logits = true)
-    logits && return tensor(out -> gnnmg_model_forward(model, batch, training, out))
-    check(gnnmg_model_forward(model, batch, training, C_NULL))
+infer(model::Model, batch::Batch) = tensor(out -> gnnmg_model_infer(model, batch, out))
+
+"""
+    forward!(model, batch; logits = true)
+
+A training pass: dropout is on, and the pass is kept for `backward!`. Gives the result, as
+[`infer`](@ref) does; `nothing` with `logits = false`. C: `gnnmg_model_forward`
+"""
+function forward!(model::Model, batch::Batch; logits = true)
+    logits && return tensor(out -> gnnmg_model_forward(model, batch, out))
+    check(gnnmg_model_forward(model, batch, C_NULL))
     return nothing
 end
 
@@ -219,7 +226,7 @@ end
     backward!(model, loss = :auto)
     backward!(model, gradient)
 
-Adds the gradient of the last training forward's loss to the model's gradients, and answers the
+Adds the gradient of the last `forward!`'s loss to the model's gradients, and answers the
 mini-batch's share of the step's loss; or, for a custom loss, takes the gradient of that loss by
 the logits, `[seeds, columns]`. C: `gnnmg_model_backward`, `gnnmg_model_backward_from`
 """

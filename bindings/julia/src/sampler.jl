@@ -104,7 +104,7 @@ end
 """
     sample_neighbors!(sink, graph, targets, fanout, key; replace = false, edge_type = 0)
 
-Draws in-neighbours of each target into a sink, as the built-in sampler does with this key; a fan-out
+Draws in-neighbors of each target into a sink, as the built-in sampler does with this key; a fan-out
 of -1: all. C: `gnnmg_graph_sample_neighbors`
 """
 function sample_neighbors!(sink::Sink, graph::Graph, targets::AbstractVector, fanout::Integer,

@@ -61,7 +61,7 @@ function ending()
     model = set_device!(Model(context, data; hidden_dim = 16), :cuda)
     optimizer = Optimizer(model)
     for batch in Loader(data, Sampler(graph); batch_size = 8, prefetch = 16, device = :cuda)
-        forward!(model, batch; training = true)
+        forward!(model, batch)
         exit(learning_rate(optimizer) > 0 ? 7 : 1)
     end
 end

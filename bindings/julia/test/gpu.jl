@@ -24,12 +24,12 @@ function epoch_on(world, on, index)
             @test nodes isa GpuTensor{Int64, 1} && !(nodes isa AbstractArray)
             @test size(rows) == (length(nodes), 8) && eltype(rows) == Float32 && ndims(rows) == 2
             @test occursin("GpuTensor{Float32} on GPU $index", string(rows))
-            failure_of(() -> forward!(world.model, batch), :invalid_argument, "the mini-batch on GPU $index")
+            failure_of(() -> infer(world.model, batch), :invalid_argument, "the mini-batch on GPU $index")
             close(rows)
             @test !isopen(rows)
             failure_of(() -> host(world.context, rows), :handle, "closed")
         end
-        scores = forward!(model, batch; training = true)
+        scores = forward!(model, batch)
         @test gpu(scores) == where_it_lies
         push!(losses, backward!(model))
         step!(optimizer)

@@ -29,11 +29,10 @@ replica[key] = wanted
 
 # Forward, backward, step.
 batch = sample(world.sampler, 0:31; dataset = world.data)
-logits = forward!(model, batch)
+logits = infer(model, batch)
 @test size(logits) == (32, 3)
-@test forward!(model, batch; logits = false) === nothing
 failure_of(() -> backward!(model), :not_found)
-forward!(model, batch; training = true)
+@test forward!(model, batch; logits = false) === nothing
 @test backward!(model) > 0
 summed = Array(gradients(model))
 @test any(!=(0), summed) && size(gradient(model, key)) == (16, 8)
@@ -43,12 +42,12 @@ failure_of(() -> gradient(model, "no such"), :not_found)
 optimizer = Optimizer(model; optimizer = :sgd, learning_rate = 0)
 step!(optimizer)
 @test all(==(0), gradients(model))
-logits = forward!(model, batch; training = true)
+logits = forward!(model, batch)
 shares = exp.(logits) ./ sum(exp.(logits); dims = 2)
 wanted = [c - 1 == class for class in labels(batch), c in 1:3]
 backward!(model, Float32.((shares .- wanted) ./ 32))
 @test gradients(model) ≈ summed
-forward!(model, batch; training = true)
+forward!(model, batch)
 failure_of(() -> backward!(model, zeros(Float32, 3, 32)), :invalid_argument)
 @test_throws ArgumentError backward!(model, :no_such_loss)
 
@@ -101,7 +100,7 @@ in_folder() do folder
     save(optimizer, "state.pth")
     @test load!(optimizer, "state.pth") === nothing
     adam = Optimizer(model)
-    forward!(model, batch; training = true)
+    forward!(model, batch)
     backward!(model)
     step!(adam)
     save(adam, "there.pth"; other_framework = true) # GraphSAGE's layers have another order there
@@ -119,7 +118,7 @@ failure_of(() -> Model(world.context, world.data; input = :nodes), :invalid_argu
 failure_of(() -> Model(world.context, world.data; edge_dropout = 1), :invalid_argument, "edge_dropout")
 thinned = Model(world.context, world.data; architecture = :edge, aggregation = :max, hidden_dim = 16,
                 edge_dropout = 0.2, node_dropout = 0.1)
-@test isfinite(sum(forward!(thinned, batch; training = true)))
+@test isfinite(sum(forward!(thinned, batch)))
 
 # Custom layers.
 stack = Model(world.context, world.data; architecture = :layers)

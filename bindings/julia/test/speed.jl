@@ -69,7 +69,7 @@ end
 
 function epoch(loader, model, optimizer)
     for batch in loader
-        logits = forward!(model, batch; training = true)
+        logits = forward!(model, batch)
         backward!(model)
         step!(optimizer)
         close(logits)

@@ -34,7 +34,7 @@ end
 world = small_world()
 outcomes = fetch.([Threads.@spawn(try
     for _ in 1:20
-        forward!(world.model, sample(world.sampler, [1, 2]; dataset = world.data))
+        infer(world.model, sample(world.sampler, [1, 2]; dataset = world.data))
     end
     :fine
 catch error

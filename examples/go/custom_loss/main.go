@@ -37,7 +37,7 @@ func smoothed(row []float32, class int64, weight float64, gradient []float32) (l
 // backward is forward, loss, backward; it returns the mini-batch's mean loss.
 func backward(model *gnnmg.Model, batch *gnnmg.Batch) (loss float64) {
 	// [own loss]
-	logits := Get(model.Forward(batch, true)) // [seeds, classes]
+	logits := Get(model.Forward(batch)) // [seeds, classes]
 	defer logits.Close()
 	labels := Get(gnnmg.Values[int64](Get(batch.Labels())))
 	gradient := make([]float32, logits.Len())

@@ -36,7 +36,7 @@ func printResults(rt *gnnmg.Runtime, data *gnnmg.Dataset, sampler *gnnmg.Sampler
 	Check(model.SetDevice(device, 0, 0))
 	batch := Get(loader.Next(Background))
 	defer batch.Close()
-	there := Get(model.Forward(batch, false))
+	there := Get(model.Infer(batch))
 	defer there.Close()
 	rows := make([]float32, there.Len())
 	Check(gnnmg.TensorOf(rows, there.Shape()...).CopyFrom(rt, there))

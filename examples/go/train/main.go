@@ -129,7 +129,7 @@ func chooseSplit(data *gnnmg.Dataset, o *options, run int) *gnnmg.Dataset {
 	if !o.varied {
 		run = 0
 	}
-	if o.trainFraction > 0 || Get(data.Info()).NumSplits == 0 && o.split == "" {
+	if o.drawn = o.trainFraction > 0 || Get(data.Info()).NumSplits == 0 && o.split == ""; o.drawn {
 		Check(data.AddRandomSplit("random", func(c *gnnmg.SplitConfig) {
 			if c.Seed = o.seed + uint64(run); o.trainFraction > 0 {
 				c.TrainFraction, c.ValidationFraction = o.trainFraction, o.validationFraction
@@ -307,8 +307,12 @@ func printHead(rt *gnnmg.Runtime, data *gnnmg.Dataset, model *gnnmg.Model, o *op
 	info, m := Get(data.Info()), Get(model.Info())
 	fmt.Printf("data    %s: %d nodes, %d edges, %d features, %d classes\n", o.dataset, info.NumNodes, info.NumEdges,
 		info.FeatureDim, info.NumClasses)
-	fmt.Printf("split   %d train, %d validation, %d test\n", sizeOf(data, gnnmg.PartTrain),
-		sizeOf(data, gnnmg.PartValidation), sizeOf(data, gnnmg.PartTest))
+	drawn := ""
+	if o.drawn {
+		drawn = ", drawn at random"
+	}
+	fmt.Printf("split   %d train, %d validation, %d test%s\n", sizeOf(data, gnnmg.PartTrain),
+		sizeOf(data, gnnmg.PartValidation), sizeOf(data, gnnmg.PartTest), drawn)
 	kind := wordOf(o.model)
 	if o.model == gnnmg.ArchitectureSAGE {
 		kind = "GraphSAGE " + wordOf(max(o.aggregation, gnnmg.AggregationMean))

@@ -23,6 +23,7 @@ type options struct {
 	split                             string // "": the first
 	splitIndex                        int
 	trainFraction, validationFraction float64 // above 0: a random split
+	drawn                             bool    // the split of the run is a random one
 	balanceClasses                    bool
 	normalizeRows, noEdges            bool
 	// Model

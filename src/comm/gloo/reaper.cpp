@@ -31,7 +31,7 @@ void reap(GroupPtr group) noexcept {
       end_operations(*raw);
       GroupPtr::reclaim(raw).reset();
     });
-  } catch (const std::exception&) {
+  } catch (const std::exception&) {  // no thread: the group leaks
   }
 }
 

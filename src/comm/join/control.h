@@ -71,7 +71,7 @@ class Control : public std::enable_shared_from_this<Control> {
   // ended or has no ranks any more.
   std::shared_ptr<Link> link(uint64_t group, std::vector<int> first_ranks);
   void add_group(uint64_t group, std::vector<int> first_ranks, std::shared_ptr<GroupState> state,
-                 std::function<void(const Cause&)> end);
+                 const std::function<void(const Cause&)>& end);
   // After run() has returned: ends and drops all communicators.
   void clear() noexcept;
 
@@ -186,7 +186,7 @@ class Control : public std::enable_shared_from_this<Control> {
   void send_all(const std::string& bytes, int except = -1);
   void wake() noexcept;
   void settle() noexcept;
-  void fail_job(Failure failure, bool elsewhere);
+  void fail_job(const Failure& failure, bool elsewhere);
   void end_groups_by(const Failure& failure);
   void end_groups(const std::function<Cause(const Group&)>& cause_of);
   std::optional<Group> find_group(uint64_t id) const;

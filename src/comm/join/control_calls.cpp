@@ -98,7 +98,7 @@ void Control::throw_failure(uint64_t gather) {
                     failure_->rank);
 }
 
-void Control::fail_job(Failure failure, bool elsewhere) {
+void Control::fail_job(const Failure& failure, bool elsewhere) {
   {
     std::lock_guard lock(mutex_);
     if (failure_ || finished_) return;

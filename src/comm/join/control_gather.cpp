@@ -184,7 +184,7 @@ void Control::give_up(uint64_t number, CallOff why) {
     failure.missing = {0};
     if (!why.leader_silent) failure.text += base::text("; ", silence_text());
   }
-  fail_job(std::move(failure), false);
+  fail_job(failure, false);
 }
 
 // Ends the exchange for this process; called with the lock held. If it was called off only for the

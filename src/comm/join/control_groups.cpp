@@ -124,7 +124,8 @@ std::shared_ptr<Link> Control::link(uint64_t group, std::vector<int> first_ranks
 }
 
 void Control::add_group(uint64_t group, std::vector<int> first_ranks,
-                        std::shared_ptr<GroupState> state, std::function<void(const Cause&)> end) {
+                        std::shared_ptr<GroupState> state,
+                        const std::function<void(const Cause&)>& end) {
   std::vector<GroupMessage> early;
   std::optional<Failure> failure;
   {

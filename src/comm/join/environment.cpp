@@ -217,7 +217,7 @@ void check_join_config(const JoinConfig& config) {
                  value);
   };
   between("num_processes", config.num_processes, 1, kMostProcesses);
-  between("process", config.process, 0, config.num_processes - 1);
+  between("process_rank", config.process, 0, config.num_processes - 1);
   between("heartbeat_ms", config.heartbeat_ms, kHeartbeatLeast, kHeartbeatMost);
   if (config.num_processes > 1) {
     between("port", config.port, 1, 65535);

@@ -128,7 +128,8 @@ class Follower {
       check_wait();
       // May be another program: process 0 comes later, or uses the host's next address.
       if (!proven && SteadyClock::now() > until) return std::nullopt;
-      std::vector<PollEntry> entries{{connection.socket.fd(), !connection.out.empty(), 0, 0}};
+      std::vector<PollEntry> entries{
+          {connection.socket.fd(), !connection.out.empty(), false, false}};
       poll_sockets(entries, kFollowSlice.count());
       if (entries[0].readable) {
         std::string bytes;

@@ -160,7 +160,8 @@ Address interface_address(const std::string& name, int family) {
   }
   for (const ifaddrs* entry = list; entry; entry = entry->ifa_next) {
     known = known || name == entry->ifa_name;
-    if (std::ranges::find(names, entry->ifa_name) == names.end()) names.push_back(entry->ifa_name);
+    if (std::ranges::find(names, entry->ifa_name) == names.end())
+      names.emplace_back(entry->ifa_name);
   }
   if (known)
     base::fail(Status::kInvalidArgument, "interface \"", name, "\" has no address",

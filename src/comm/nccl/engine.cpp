@@ -196,7 +196,7 @@ class Engine final : public Collectives, private QueuedCollectives {
 
   // Also used in place of an operation on tensors without elements.
   void synchronize(Call call, const Wait& wait) {
-    static const int32_t kOne = 1;
+    static constexpr int32_t kOne = 1;
     uint8_t* staged = runner_.stage(sizeof kOne);
     runner_.run(std::move(call), wait, [&] {
       runner_.comm_stream().copy(staged, &kOne, sizeof kOne);

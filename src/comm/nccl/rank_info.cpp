@@ -1,5 +1,6 @@
 #include "comm/nccl/rank_info.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "base/error.h"
@@ -19,9 +20,7 @@ std::string bounded(const char (&text)[N]) {
 
 std::string memory_text(int64_t bytes) {
   constexpr double kGiB = 1024.0 * 1024 * 1024;
-  return base::text(
-      static_cast<double>(static_cast<int64_t>(static_cast<double>(bytes) / kGiB * 10 + 0.5)) / 10,
-      " GiB");
+  return base::text(std::round(static_cast<double>(bytes) / kGiB * 10) / 10, " GiB");
 }
 
 }  // namespace

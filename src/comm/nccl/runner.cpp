@@ -70,7 +70,7 @@ void Runner::close() noexcept {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     handle().destroy();
-  } catch (const std::exception&) {
+  } catch (const std::exception&) {  // the communicator stays as it is
   }
 }
 
@@ -165,7 +165,10 @@ void Runner::await_launch(const std::string& what, const Wait& wait) {
 void Runner::await_launched(const std::string& what, const Wait& wait) {
   bool launched = false;
   watch(what, wait, [&] {
-    if (!launched && (launched = handle().ready())) gate().note_launch(launches_);
+    if (!launched) {
+      launched = handle().ready();
+      if (launched) gate().note_launch(launches_);
+    }
     return launched && gate().all_launched(launches_);
   });
 }
@@ -290,7 +293,8 @@ void Runner::watch(const std::string& what, const Wait& wait, const std::functio
 // afterwards an empty stream has done all, whatever happens to the peers.
 bool Runner::over(bool& launched) {
   if (!launched) {
-    if (!(launched = handle().ready())) return false;
+    launched = handle().ready();
+    if (!launched) return false;
     gate().note_launch(launches_);
   }
   if (comm_stream().finished()) return true;

@@ -45,6 +45,7 @@ class LocalGroup final : public RendezvousGroup {
 
   std::vector<RankInfo> all_ranks(int rank, const Wait& wait) {
     std::vector<RankInfo> ranks;
+    ranks.reserve(world_size());
     for (int r = 0; r < world_size(); ++r)
       ranks.push_back(unpack(get(rank, base::text("rank/", r), wait)));
     return ranks;
@@ -57,7 +58,7 @@ class LocalGroup final : public RendezvousGroup {
 }  // namespace
 
 std::shared_ptr<ThreadGroup> make_thread_group(const Table& nccl, const device::Table& table,
-                                               std::vector<int> devices) {
+                                               const std::vector<int>& devices) {
   check_world(static_cast<int>(devices.size()));
   check_environment(static_cast<int>(devices.size()));
   return std::make_shared<LocalGroup>(nccl, table, devices);

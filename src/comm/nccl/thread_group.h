@@ -23,7 +23,7 @@ namespace gnnmg::comm::nccl {
 // kDependency for a version older than the one at build time, kUnavailable if NCCL_SOCKET_IFNAME
 // matches no interface.
 std::shared_ptr<ThreadGroup> make_thread_group(const Table& nccl, const device::Table& table,
-                                               std::vector<int> devices);
+                                               const std::vector<int>& devices);
 
 // The same among all processes of a job, like make_group() of comm/processes.h: collective, one
 // exchange. `devices` also sets the number of this process's ranks, in place of share.num_ranks.

@@ -33,8 +33,9 @@ class PinnedRanges {
     char* const begin = static_cast<char*>(memory);
     const auto use = uses_.emplace(memory, nullptr);
     try {
-      auto own = own_.upper_bound(begin);
-      if (own != own_.begin() && begin + bytes <= (--own)->second.end) {
+      const auto next = own_.upper_bound(begin);
+      const auto own = next == own_.begin() ? own_.end() : std::prev(next);
+      if (own != own_.end() && begin + bytes <= own->second.end) {
         ++own->second.uses;
         use->second = own->first;
         return;

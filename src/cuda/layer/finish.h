@@ -86,11 +86,11 @@ struct FinishBackward {
       if (base >= width) return;
       T sums[kSharing] = {};
       for (int64_t row = first; row < last; ++row) {
-        T values[kSharing], behind[kSharing];
+        T values[kSharing], outputs[kSharing];
         for (int h = 0; h < kSharing; ++h) {
           const int64_t c = base + h * kBlocksAGroup;
           if (c < width) values[h] = row_of(dy, row)[c];
-          if (c < width && relu) behind[h] = row_of(y, row)[c];
+          if (c < width && relu) outputs[h] = row_of(y, row)[c];
         }
         // After a ReLU the output shows which values were kept: no bits are drawn again.
         DropoutBits::Block block{};
@@ -100,7 +100,7 @@ struct FinishBackward {
           const int64_t c = base + h * kBlocksAGroup;
           if (c >= width) continue;
           T value = values[h] * scale;
-          if (relu) value = behind[h] > 0 ? value : T{0};
+          if (relu) value = outputs[h] > 0 ? value : T{0};
           if (bits.active()) value = block.half_word(h) >= bits.threshold ? value : T{0};
           row_of(dx, row)[c] = value;
           sums[h] = added(sums[h], value);

@@ -195,7 +195,7 @@ struct PackStep {
     put(0, step->loss);
     put(1, step->weight);
     put(2, step->correct);
-    put(3, step->labelled);
+    put(3, step->labeled);
     put(4, step->seeds);
     put(5, step->stop);
     put(6, step->write_failed);
@@ -219,7 +219,7 @@ struct TotalStep {
     s.all_loss = sum(0, s.loss);
     s.all_weight = sum(1, s.weight);
     s.all_correct = sum(2, s.correct);
-    s.all_labelled = sum(3, s.labelled);
+    s.all_labeled = sum(3, s.labeled);
     s.all_seeds = sum(4, s.seeds);
     s.any_stop = sum(5, s.stop);
     s.any_write_failed = sum(6, s.write_failed);

@@ -73,8 +73,8 @@ class StagedConv {
   // Applies the operation after a stage to the rows of all targets.
   virtual at::Tensor together(int stage, at::Tensor rows, const NormPass& norms) const = 0;
   // Returns the result of Conv::combine() from rows of the last together().
-  virtual at::Tensor behind_stages(const at::Tensor& rows, const ConvInput& own,
-                                   const ConvPass& pass) const = 0;
+  virtual at::Tensor after_stages(const at::Tensor& rows, const ConvInput& own,
+                                  const ConvPass& pass) const = 0;
 };
 
 class Conv {
@@ -124,7 +124,7 @@ class Conv {
   virtual bool reads_largest_degree() const { return false; }
   // True if norms inside take all rows together, so that combine() on a range of a graph's targets
   // would lack the other rows.
-  virtual bool normalises_all_rows() const { return false; }
+  virtual bool normalizes_all_rows() const { return false; }
   // Returns step two in stages, if combine() on a range would lack other rows. If null, combine()
   // must run on all targets at once in that case.
   virtual const StagedConv* staged() const { return nullptr; }

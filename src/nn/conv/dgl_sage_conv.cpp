@@ -35,7 +35,7 @@ class DglSageConv final : public Conv {
       list.bias("fc_pool.bias", o_.in, o_.in, &pool_.bias);
     }
     if (o_.aggregator == Aggregator::kLstm) lstm_.declare(list, "lstm", o_.in, o_.in);
-    weight("fc_neigh.weight", o_.out, o_.in, &neighbours_);
+    weight("fc_neigh.weight", o_.out, o_.in, &neighbors_);
     if (o_.aggregator == Aggregator::kGcn) return;
     weight("fc_self.weight", o_.out, o_.in_target, &self_);
     if (o_.bias) list.bias("fc_self.bias", o_.out, o_.in_target, &bias_);
@@ -53,7 +53,7 @@ class DglSageConv final : public Conv {
   int64_t transformed_width() const override { return commutes() ? o_.out : o_.in; }
   at::Tensor transform(const ConvInput& in, int64_t count,
                        const Execution& execution) const override {
-    if (commutes()) return times(in, count, {neighbours_, {}}, execution);
+    if (commutes()) return times(in, count, {neighbors_, {}}, execution);
     return at::relu(times(in, count, pool_, execution));
   }
   std::optional<Linear> own_linear() const override {
@@ -65,7 +65,7 @@ class DglSageConv final : public Conv {
     if (o_.aggregator != Aggregator::kMean || in.edge_weight.defined())
       return Conv::forward(in, pass);
     SageConvWeights weights;
-    weights.lin_l = neighbours_;
+    weights.lin_l = neighbors_;
     weights.lin_l_bias = bias_;
     weights.lin_r = self_;
     weights.skip = pass.skip.weight;
@@ -77,7 +77,7 @@ class DglSageConv final : public Conv {
                      const ConvInput& own, const ConvPass& pass) const override {
     const int64_t n = pass.block.num_targets;
     at::Tensor y = gather(rows, transformed, first_own, own, pass);
-    if (!transformed || !commutes()) y = nn::linear(y, neighbours_, {}, pass.execution);
+    if (!transformed || !commutes()) y = nn::linear(y, neighbors_, {}, pass.execution);
     if (self_.defined())
       y = y + target_times(own, n, {self_, bias_}, pass.execution);
     else if (bias_.defined())
@@ -122,7 +122,7 @@ class DglSageConv final : public Conv {
       sum.self_weights = own_shares;
       if (own.x_target.defined()) {
         sum.x_target = target_rows(own, block.num_targets, pass.execution);
-        if (transformed) sum.x_target = nn::linear(sum.x_target, neighbours_, {}, pass.execution);
+        if (transformed) sum.x_target = nn::linear(sum.x_target, neighbors_, {}, pass.execution);
       } else if (first_own != 0) {
         sum.x_target = rows.narrow(0, first_own, block.num_targets);
       }
@@ -156,7 +156,7 @@ class DglSageConv final : public Conv {
   DglSageOptions o_;
   Linear pool_;
   Lstm lstm_;
-  at::Tensor neighbours_, self_, bias_;
+  at::Tensor neighbors_, self_, bias_;
 };
 
 }  // namespace

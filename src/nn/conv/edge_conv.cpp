@@ -60,7 +60,7 @@ class EdgeConv final : public Conv {
     return o_.dgl && o_.batch_norm ? std::vector<NormLayer*>{&norm_} : network_.norms();
   }
 
-  bool normalises_all_rows() const override { return network_.normalises_all_rows(); }
+  bool normalizes_all_rows() const override { return network_.normalizes_all_rows(); }
 
   bool transforms(bool, const sample::BlockView&) const override { return true; }
   int64_t transformed_width() const override { return o_.dgl ? o_.widths[0] : o_.widths[1]; }
@@ -76,7 +76,7 @@ class EdgeConv final : public Conv {
     const sample::BlockView& block = pass.block;
     if (deep()) {
       at::Tensor y = first_layer(rows, own, pass);
-      behind_first({&y, 1}, {nullptr, {}, {}, pass.execution});
+      after_first({&y, 1}, {nullptr, {}, {}, pass.execution});
       return complete(reduced(y, pass), own, pass);
     }
     const at::Tensor target = target_times(own, block.num_targets, target_part(), pass.execution);
@@ -93,7 +93,7 @@ class EdgeConv final : public Conv {
     for (size_t i = 0; i < in.size(); ++i)
       all.push_back(first_layer(transform(in[i], passes[i].block.num_sources, passes[i].execution),
                                 in[i], passes[i]));
-    behind_first(all, norms);
+    after_first(all, norms);
     for (size_t i = 0; i < in.size(); ++i)
       all[i] = complete(reduced(all[i], passes[i]), in[i], passes[i]);
     return all;
@@ -104,8 +104,8 @@ class EdgeConv final : public Conv {
   bool deep() const { return o_.dgl ? o_.batch_norm : network_.num_linears() > 1; }
 
   // Applies the operations after the first layer to rows of edges.
-  void behind_first(std::span<at::Tensor> all, const NormPass& norms) const {
-    o_.dgl ? norm_.apply(all, norms) : network_.behind_first(all, norms);
+  void after_first(std::span<at::Tensor> all, const NormPass& norms) const {
+    o_.dgl ? norm_.apply(all, norms) : network_.after_first(all, norms);
   }
 
   at::Tensor reduced(const at::Tensor& rows, const ConvPass& pass) const {

@@ -63,7 +63,7 @@ class GinConv final : public Conv, public StagedConv {
   at::Tensor combine(const at::Tensor& rows, bool transformed, int64_t first_own,
                      const ConvInput& own, const ConvPass& pass) const override {
     at::Tensor y = first_layer(rows, transformed, first_own, own, pass);
-    network_.behind_first({&y, 1}, {nullptr, {}, {}, pass.execution});
+    network_.after_first({&y, 1}, {nullptr, {}, {}, pass.execution});
     return complete(y, own, pass);
   }
 
@@ -80,14 +80,14 @@ class GinConv final : public Conv, public StagedConv {
           first ? transform(in[i], sources, execution) : dense_rows(in[i], sources, execution),
           first, 0, in[i], passes[i]));
     }
-    network_.behind_first(all, norms);
+    network_.after_first(all, norms);
     for (size_t i = 0; i < in.size(); ++i) all[i] = complete(all[i], in[i], passes[i]);
     return all;
   }
 
-  bool normalises_all_rows() const override { return network_.normalises_all_rows(); }
+  bool normalizes_all_rows() const override { return network_.normalizes_all_rows(); }
   const StagedConv* staged() const override {
-    return network_.normalises_all_rows() ? this : nullptr;
+    return network_.normalizes_all_rows() ? this : nullptr;
   }
   int num_stages() const override { return static_cast<int>(network_.num_linears()) - 1; }
   int64_t stage_width(int stage) const override { return network_.width(stage); }
@@ -99,11 +99,11 @@ class GinConv final : public Conv, public StagedConv {
     return torch_linear(rows, network_.linear(stage).weight, network_.linear(stage).bias);
   }
   at::Tensor together(int stage, at::Tensor rows, const NormPass& norms) const override {
-    network_.behind(stage, {&rows, 1}, norms);
+    network_.after_linear(stage, {&rows, 1}, norms);
     return rows;
   }
-  at::Tensor behind_stages(const at::Tensor& rows, const ConvInput& own,
-                           const ConvPass& pass) const override {
+  at::Tensor after_stages(const at::Tensor& rows, const ConvInput& own,
+                          const ConvPass& pass) const override {
     return complete(next_stage(num_stages(), rows), own, pass);
   }
 
@@ -174,7 +174,7 @@ class GinConv final : public Conv, public StagedConv {
 
   at::Tensor first_layer(const at::Tensor& rows, bool transformed, int64_t first_own,
                          const ConvInput& own, const ConvPass& pass) const {
-    const at::Tensor y = gather(rows, transformed, first_own, own, pass);
+    at::Tensor y = gather(rows, transformed, first_own, own, pass);
     if (!has_network()) return y;
     const Linear& first = network_.linear(0);
     if (!transformed)

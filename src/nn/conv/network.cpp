@@ -35,7 +35,7 @@ std::vector<NormLayer*> Network::norms() {
   return all;
 }
 
-void Network::behind(size_t layer, std::span<at::Tensor> all, const NormPass& norms) const {
+void Network::after_linear(size_t layer, std::span<at::Tensor> all, const NormPass& norms) const {
   NormPass of_rows = norms;
   of_rows.graphs.clear();
   if (!norms_.empty() && !o_.act_first) norms_[layer].apply(all, of_rows);
@@ -50,9 +50,9 @@ Finish Network::finish(size_t layer) const {
   return {layer + 1 < linears_.size() && norms_.empty() && o_.activation == Activation::kRelu, {}};
 }
 
-void Network::behind_first(std::span<at::Tensor> all, const NormPass& norms) const {
+void Network::after_first(std::span<at::Tensor> all, const NormPass& norms) const {
   for (size_t i = 1; i < linears_.size(); ++i) {
-    if (!finish(i - 1).any()) behind(i - 1, all, norms);
+    if (!finish(i - 1).any()) after_linear(i - 1, all, norms);
     for (at::Tensor& y : all)
       y = nn::linear(y, linears_[i].weight, linears_[i].bias, norms.execution, finish(i));
   }

@@ -34,17 +34,17 @@ class Network {
   const Linear& linear(size_t layer) const { return linears_[layer]; }
   std::vector<NormLayer*> norms();
   // True if norms inside take all rows together.
-  bool normalises_all_rows() const { return !norms_.empty() && over_graph(o_.norm); }
+  bool normalizes_all_rows() const { return !norms_.empty() && over_graph(o_.norm); }
 
   // Applies norm and function after a linear layer that is not the last, to several mini-batches,
   // in place. A norm over a graph takes all rows of a mini-batch, because PyG's layers do not pass
   // graphs to their networks.
-  void behind(size_t layer, std::span<at::Tensor> all, const NormPass& norms) const;
+  void after_linear(size_t layer, std::span<at::Tensor> all, const NormPass& norms) const;
   // Returns the operations after linear layer `layer` if they work row by row, so that the layer's
-  // own pass applies them; behind() is not needed then.
+  // own pass applies them; after_linear() is not needed then.
   Finish finish(size_t layer) const;
   // Applies all operations after the first linear layer and its finish().
-  void behind_first(std::span<at::Tensor> all, const NormPass& norms) const;
+  void after_first(std::span<at::Tensor> all, const NormPass& norms) const;
 
  private:
   NetworkOptions o_;

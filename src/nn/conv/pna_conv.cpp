@@ -32,7 +32,7 @@ class PnaConv final : public Conv {
           static_cast<int64_t>(o_.reductions.size()));
     width_ = o_.divide_input ? o_.in / o_.towers : o_.in;
     before_.assign(o_.towers, std::vector<Linear>(o_.pre_layers));
-    behind_.assign(o_.towers, std::vector<Linear>(o_.post_layers));
+    after_.assign(o_.towers, std::vector<Linear>(o_.post_layers));
   }
 
   void declare(ParameterList& list) override {
@@ -51,7 +51,7 @@ class PnaConv final : public Conv {
       declare_network(list, base::text("pre_nns.", t), width_, parts * width_, before_[t]);
     for (int64_t t = 0; t < o_.towers; ++t)
       declare_network(list, base::text("post_nns.", t), o_.out / o_.towers, (sums + 1) * width_,
-                      behind_[t]);
+                      after_[t]);
     list.linear("lin", o_.out, o_.out, true, last_);
   }
   int64_t output_width() const override { return o_.out; }
@@ -96,7 +96,7 @@ class PnaConv final : public Conv {
       std::vector<at::Tensor> of_tower;
       for (const at::Tensor& sum : sums) of_tower.push_back(sum.narrow(1, t * width_, width_));
       const at::Tensor all = at::cat(of_tower, 1);
-      const Linear& first_layer = behind_[t][0];
+      const Linear& first_layer = after_[t][0];
       const at::Tensor& weight = first_layer.weight;
       at::Tensor y = linear(columns(targets, t), weight.narrow(1, 0, width_), first_layer.bias,
                             pass.execution);
@@ -109,7 +109,7 @@ class PnaConv final : public Conv {
       towers.push_back(y);
     }
     at::Tensor y = at::cat(towers, 1);
-    if (o_.post_layers > 1) y = deeper(y, behind_, pass.execution);
+    if (o_.post_layers > 1) y = deeper(y, after_, pass.execution);
     return complete(linear(y, last_.weight, last_.bias, pass.execution), own, pass);
   }
 
@@ -170,7 +170,7 @@ class PnaConv final : public Conv {
   int64_t width_;
   at::Tensor average_, average_log_;
   Linear encoder_, last_;
-  std::vector<std::vector<Linear>> before_, behind_;  // per tower, layer by layer
+  std::vector<std::vector<Linear>> before_, after_;  // per tower, layer by layer
 };
 
 std::unique_ptr<Conv> pna_of(const ModelConfig& c, const ConvWidths& widths, at::Tensor*) {

@@ -168,7 +168,7 @@ class SageConv final : public Conv {
                      const ConvPass& pass) const override {
     const sample::BlockView& block = pass.block;
     const int64_t n = block.num_targets;
-    if (aggregates_first()) return behind_aggregation(rows, own, pass);
+    if (aggregates_first()) return after_aggregation(rows, own, pass);
     if (!transformed || o_.project) {
       SageConvWeights weights = with_skip(pass);
       weights.lin = weights.lin_bias = at::Tensor();
@@ -205,8 +205,8 @@ class SageConv final : public Conv {
   // True for reductions that no kernel combines with the product.
   bool aggregates_first() const { return o_.lstm || !o_.reductions.empty(); }
 
-  at::Tensor behind_aggregation(const at::Tensor& rows, const ConvInput& own,
-                                const ConvPass& pass) const {
+  at::Tensor after_aggregation(const at::Tensor& rows, const ConvInput& own,
+                               const ConvPass& pass) const {
     const at::Tensor aggregated =
         o_.lstm
             ? lstm_padded(rows, lstm_, pass.block, own.largest_degree, pass.execution)

@@ -32,7 +32,7 @@ inline void for_panels(int64_t width, F&& body) {
     const int64_t last = width - kL - column;  // offset of the row's last vector
     const auto panel = [&]<int N>() {
       body.template operator()<N>(column, last);
-      column += N * kL;
+      column += int64_t{N} * kL;
     };
     if constexpr (kMost >= 16) {
       if (left >= 16) {
@@ -301,7 +301,7 @@ void sparse_times_dense(SparseMatrix<T> a, Matrix<const T> y, int64_t width, Mat
 template <typename T>
 void sparse_transposed_times_dense(SparseMatrix<T> a, int64_t num_rows, Matrix<const T> y,
                                    Matrix<T> out, int64_t begin, int64_t end) {
-  constexpr int kL = kLanes<T>;
+  constexpr int64_t kL = kLanes<T>;
   for (int64_t column = begin; column < end;) {
     const int64_t left = end - column;
     const int vectors = left >= 2 * kL ? 2 : left >= kL ? 1 : 0;
@@ -386,7 +386,7 @@ inline void keep_group(const Dropout& dropout, int64_t row, int64_t group, uint3
     c[2] = lane + static_cast<uint32_t>(group * 16 + part);
     c[3] = Words{};
     philox_lanes(c, dropout.key[0], dropout.key[1]);
-    for (int word = 0; word < 4; ++word) {
+    for (int64_t word = 0; word < 4; ++word) {
       store<uint32_t>(keep + 32 * word + part,
                       reinterpret_cast<Words>((c[word] & 0xffffu) >= threshold));
       store<uint32_t>(keep + 32 * word + 16 + part,

@@ -316,7 +316,7 @@ inline void store_four(Vector<float> a, Vector<float> b, Vector<float> c, Vector
 template <typename T, typename AtColumns, typename AtColumn>
 inline void head_sums(int64_t heads, int64_t channels, const AtColumns& columns,
                       const AtColumn& column, T* out) {
-  constexpr int kL = kLanes<T>;
+  constexpr int64_t kL = kLanes<T>;
   int64_t h = 0;
   if constexpr (sizeof(T) == 4 && kL >= 8) {
     if (channels % kL == 0) {

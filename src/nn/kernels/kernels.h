@@ -235,6 +235,10 @@ enum class Isa : int32_t { kGeneric, kAvx2, kAvx512 };
 // Returns null if this machine cannot run them.
 template <typename T>
 const Table<T>* table_for(Isa isa) noexcept;
+template <>
+const Table<float>* table_for<float>(Isa isa) noexcept;
+template <>
+const Table<double>* table_for<double>(Isa isa) noexcept;
 // Returns the widest kernels that this machine can run.
 template <typename T>
 const Table<T>& table() noexcept;

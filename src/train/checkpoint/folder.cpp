@@ -162,7 +162,7 @@ io::StateFile read_tensors(const std::string& path, const io::FileSum& written) 
 std::string read_small(const std::string& path, const io::FileSum& written) {
   return read_listed(path, [&](const auto& file) {
     io::check_bytes(file, base::File(file).size(), written);
-    const std::string text = read_text(file);
+    std::string text = read_text(file);
     io::check_sum(file, io::sum_of({reinterpret_cast<const uint8_t*>(text.data()), text.size()}),
                   written);
     return text;
@@ -370,6 +370,8 @@ LoadedCheckpoint find_checkpoint(const std::string& path, base::Log& log) {
   if (!base::exists(path))
     throw base::Error(Status::kNotFound, base::text(path, ": no such folder"), -1, ENOENT);
   if (base::exists(base::join_path(path, kManifest))) return open_checkpoint(path, "", "");
+  if (!base::is_directory(path))
+    base::fail(Status::kNotFound, path, ": is a file, expected the folder of a checkpoint");
   // Sorted by number: `latest` is for people, and may be older after an interrupted save.
   const std::vector<std::string> names = names_in(path);
   if (names.empty()) base::fail(Status::kNotFound, path, ": holds no checkpoint");

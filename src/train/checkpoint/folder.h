@@ -1,4 +1,6 @@
-// Checkpoints on disk. A checkpoint is a folder of files that other tools read, complete or absent:
+// Checkpoints on disk. A checkpoint is a folder of files that other tools read, complete or absent.
+// write_checkpoint() makes it durable: the files are synced, then the folder is renamed and its
+// parent synced (base/atomic_folder.h).
 //
 //   model.safetensors      weights and buffers, by the model's keys
 //   optimizer.safetensors  state of the optimizer, by parameter; absent before the first step
@@ -30,8 +32,8 @@ struct CheckpointFiles {
   std::string state;        // text of state.json
 };
 
-// `path` must not exist. Errors of AtomicFolder and AtomicFile, and kNan naming a weight that is
-// not finite; nothing stays then.
+// Returns once the checkpoint is durable. `path` must not exist. Errors of AtomicFolder and
+// AtomicFile, and kNan naming a weight that is not finite; nothing stays then.
 void write_checkpoint(const std::string& path, const CheckpointFiles& files);
 // Compares the sums with the returned bytes. kChecksum naming a changed file, kFormat for an
 // invalid manifest, kVersion for a later format, kNotFound without a checkpoint, kNan as above.

@@ -23,8 +23,8 @@ class RankCheckpoints {
   // True on the rank with the writer if a checkpoint could not be written.
   bool failed() const { return writes() && training_.checkpoints->failed(); }
 
-  // Collective: waits until the best checkpoint does not wait for its turn any more. Call it before
-  // taking the last one of a training.
+  // Collective: waits until the best checkpoint is being written. Call it before taking the last
+  // checkpoint of a training.
   void make_room();
   // Collective: waits until everything taken is on disk; fails on all ranks if it could not be
   // written.

@@ -45,7 +45,7 @@ void visit_position(P& position, S& schedule, Visit&& visit) {
   visit("sum_loss", position.sums.loss);
   visit("sum_weight", position.sums.weight);
   visit("correct", position.sums.correct);
-  visit("labelled", position.sums.labelled);
+  visit("labelled", position.sums.labeled);  // the spelling of files since version 0.1
   visit("seeds", position.sums.seeds);
   visit("learning_rate", position.sums.learning_rate);
   visit("seconds", position.sums.seconds);
@@ -93,7 +93,7 @@ const char* name_of(const OptimizerConfig& config) {
 }
 
 std::string batch_size(const TrainerConfig& config) {
-  const std::string count = std::to_string(config.batch_size);
+  std::string count = std::to_string(config.batch_size);
   if (config.batch_nodes == 0) return count;
   return base::text(count, ", at most ", config.batch_nodes, " nodes");
 }
@@ -215,7 +215,7 @@ void compare_settings(const Job& job, const JsonValue& state, const Position& po
   if (!silent.text().empty()) warn(silent.text());
 }
 
-// An average that has begun goes on as the same one.
+// Once an average has begun, its settings may not change.
 void compare_average(const Job& job, const JsonValue& state, const Position& position,
                      std::string_view name, List& differences) {
   if (position.num_averaged == 0) return;
@@ -281,7 +281,7 @@ void check(const Position& p, const Schedule::State& schedule, std::string_view 
         std::pair("schedule_waited", schedule.without_improvement),
         std::pair("validations_without_improvement", p.without_improvement),
         std::pair("weights_averaged", p.num_averaged), std::pair("correct", p.sums.correct),
-        std::pair("labelled", p.sums.labelled), std::pair("seeds", p.sums.seeds)})
+        std::pair("labelled", p.sums.labeled), std::pair("seeds", p.sums.seeds)})
     if (count < 0 || count > kMostCounted) refuse(what, count);
   if (p.batches_per_step < 1) refuse("batches_per_step", p.batches_per_step);
   if (p.total_steps < p.step) refuse("total_steps", p.total_steps);

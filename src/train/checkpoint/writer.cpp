@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "device/exit.h"
 #include "dist/host.h"
-#include "nn/file_settings.h"
+#include "nn/state/file_settings.h"
 #include "train/checkpoint/state.h"
 #include "train/job/job.h"
 #include "train/optim/optimizer_file.h"
@@ -81,11 +81,11 @@ struct Image {
 
 struct CheckpointWriter::State {
   State(const Job& of, data::Fingerprint facts, std::string training, const CheckpointConfig& c,
-        std::function<void()> at_rest)
+        std::function<void()> on_idle)
       : job(of),
         data(std::move(facts)),
         config(c),
-        ended(std::move(at_rest)),
+        ended(std::move(on_idle)),
         budget(base::current_budget()),
         series(c.folder, c.keep, std::move(training)) {}
 
@@ -181,7 +181,7 @@ struct CheckpointWriter::State {
   std::optional<base::Error> failure;
   std::thread thread;
   // Checkpoints that were taken are written even if the program ends.
-  const device::ExitGuard exit_guard{[] {}, [this] { return idle(); }, /*on_devices=*/false};
+  const device::ExitGuard exit_guard{[] {}, [this] { return idle(); }};
 };
 
 CheckpointWriter::CheckpointWriter(const Job& job, data::Fingerprint data, std::string training,

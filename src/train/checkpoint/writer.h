@@ -44,13 +44,14 @@ class CheckpointWriter {
 
   enum class Why { kDue, kBest, kEnd };  // kBest: the weights are those of the best validation
 
-  // On the first rank's thread. Whether one is due after so many steps; at an epoch's end, where
-  // nothing else was asked for.
+  // True if a checkpoint is due after so many steps; due_after_epoch(): at the end of each epoch,
+  // if the config has no interval. On the first rank's thread.
   bool due(int64_t total_steps) const;
   bool due_after_epoch() const;
-  // Copies position, model, optimizer and best weights of `training`. It replaces a checkpoint that
-  // waits to be written, unless that is the best: then a due one comes later, and the last one of a
-  // training waits, as long as the disk takes: ask best_waits() first.
+  // Copies position, model, optimizer and best weights of `training`. The copy replaces a
+  // checkpoint that waits to be written, unless that is the best one: then a due checkpoint is
+  // taken later, and the last one of a training waits for the disk, which best_waits() tells in
+  // advance.
   void take(const Position& position, const Training& training, Why why);
 
   bool best_waits() const;  // the best one is not being written yet; any thread

@@ -136,7 +136,7 @@ void embed_to_file(nn::Model& model, const data::Dataset& dataset, const Partici
   do_on_first(participant, [&] { file->sync(); });
   participant.cancel.check("writing the rows");
   do_on_first(participant, [&] { file->commit(); });
-  comm.barrier(participant.wait());  // nobody says it is done before it is
+  comm.barrier(participant.wait());  // no rank returns before the file is there
 }
 
 base::Tensor embed_model(nn::Model& model, const data::Dataset& dataset,

@@ -291,9 +291,8 @@ void LayerWalk::take_others(const at::Tensor& rows, const at::Tensor& there) {
 
 at::Tensor LayerWalk::made_together(int stage) {
   const bool last = stage + 1 == inference_->num_stages();
-  const at::Tensor rows =
-      participant_.rows.get(stage, num_rows_, inference_->width(stage), dtype_, last);
-  const at::Tensor there = device_ && whole_ && !last ? rows_there(stage, num_rows_) : at::Tensor();
+  at::Tensor rows = participant_.rows.get(stage, num_rows_, inference_->width(stage), dtype_, last);
+  at::Tensor there = device_ && whole_ && !last ? rows_there(stage, num_rows_) : at::Tensor();
   make_own(stage, rows, there);
   exchange(rows);
   participant_.comm.barrier(participant_.wait());
@@ -408,7 +407,7 @@ nn::Metrics evaluate_sampled(const Subject& subject, const Participant& particip
 
 namespace {
 
-// Mini-batches of whole graphs, made and worked on by the calling thread, where the model lies.
+// Mini-batches of whole graphs, made and computed by the calling thread, on the model's device.
 nn::Metrics evaluate_graphs(const Subject& subject, const Participant& participant) {
   const data::Dataset& data = subject.dataset;
   if (subject.model.config().readout == nn::Readout::kNone)

@@ -71,8 +71,8 @@ struct Subject {
   nn::MetricChoice choice = {};
 };
 
-// Error(kUnsupported) where the graph lies in parts and exact results of this model need all of it
-// in one place.
+// Error(kUnsupported) if the graph is in parts and exact results of this model need all of it in
+// one place.
 void expect_exact(const nn::Model& model, const data::Dataset& dataset);
 
 // Rows of the model's result for the data set: its nodes, or, with a readout, its graphs.

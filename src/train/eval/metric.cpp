@@ -88,7 +88,7 @@ double metric_value(Metric metric, const nn::Metrics& metrics) noexcept {
 
 std::string metric_undefined(Metric metric, const data::Dataset& dataset,
                              std::span<const int64_t> ids) {
-  if (data::count_labelled(dataset, ids) == 0) return "have no label that counts";
+  if (data::count_labeled(dataset, ids) == 0) return "have no label that counts";
   if (!ranks_scores(metric) || has_both_classes(dataset, ids)) return {};
   return base::text(dataset.task == data::Task::kBinary && dataset.num_classes > 1
                         ? "have no target with both classes"

@@ -19,8 +19,8 @@ std::string metric_undefined(Metric metric, const data::Dataset& dataset,
                              std::span<const int64_t> ids);
 // Strictly better; NaN is never better, and anything is better than NaN.
 bool metric_better(Metric metric, double value, double than) noexcept;
-// The meaning of `best_by` for a task: a regression has no accuracy, and its loss decides instead.
+// The meaning of `metric` for a task: a regression has no accuracy, and its loss decides instead.
 // Error(kInvalidArgument) when the task has no such figure.
-Metric metric_for(Metric best_by, data::Task task, int64_t num_classes);
+Metric metric_for(Metric metric, data::Task task, int64_t num_classes);
 
 }  // namespace gnnmg::train

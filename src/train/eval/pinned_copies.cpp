@@ -23,7 +23,7 @@ PinnedCopies::PinnedCopies(const nn::Device& device)
   take();
 }
 
-bool PinnedCopies::at_rest(const device::Table& table, const Slots& slots) noexcept {
+bool PinnedCopies::idle(const device::Table& table, const Slots& slots) noexcept {
   try {
     return std::ranges::all_of(slots.each,
                                [&](const Slot& slot) { return table.reached(slot.over.get()); });
@@ -33,10 +33,10 @@ bool PinnedCopies::at_rest(const device::Table& table, const Slots& slots) noexc
 }
 
 PinnedCopies::~PinnedCopies() {
-  if (at_rest(*device_.table, *slots_)) return;
+  if (idle(*device_.table, *slots_)) return;
   try {
     device::free_in_background([slots = slots_, table = device_.table] {
-      while (!at_rest(*table, *slots)) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      while (!idle(*table, *slots)) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     });
   } catch (const std::exception&) {  // no memory, no thread
     (void)new std::shared_ptr<Slots>(slots_);

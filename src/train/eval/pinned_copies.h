@@ -38,7 +38,7 @@ class PinnedCopies {
     device::Buffer memory;  // holds both slots, so other ranks' launches are waited for once
     std::array<Slot, 2> each;
   };
-  static bool at_rest(const device::Table& table, const Slots& slots) noexcept;
+  static bool idle(const device::Table& table, const Slots& slots) noexcept;
   void take();
   void wait(const Slot& slot) const;
   void bring(Slot& slot) const;

@@ -151,7 +151,7 @@ Participant RankEvaluation::participant() {
               device ? features_there(*loaders_.source(), job_.store.get(), *device) : at::Tensor(),
           .copies = copies_.get(),
           .say = [this](const std::string& text) {
-            // Every evaluation of a run says the same, up to the bound, which follows free memory.
+            // Once: the texts of a run's evaluations differ at most in the bound by free memory.
             if (std::exchange(told_, true)) return;
             job_.environment.log.add(base::LogLevel::kInfo, text);
           }};

@@ -291,7 +291,7 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
   const auto where = base::text("split ", job->split->name, " ", job->split->index);
   if (train.empty()) base::fail(Status::kInvalidArgument, where, ": its training part is empty");
   const bool weighted = data.class_weights.defined() || data.sample_weights.defined();
-  if (data::count_labelled(data, train) == 0)
+  if (data::count_labeled(data, train) == 0)
     base::fail(Status::kInvalidArgument, where, ": none of its ", train.size(), " training ",
                data.sample_name(), "s has a label",
                weighted ? base::text(" that counts by the weights of classes and ",

@@ -1,4 +1,4 @@
-// A file that records are appended to while training goes on.
+// A file to which records are appended during a training.
 #pragma once
 
 #include <cstdint>

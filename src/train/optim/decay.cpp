@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "nn/layer_names.h"
+#include "nn/state/layer_names.h"
 
 namespace gnnmg::train {
 

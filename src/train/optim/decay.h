@@ -10,13 +10,13 @@
 
 namespace gnnmg::train {
 
-// The model's parameters by number, those that weight decay acts on first; the groups of PyTorch's
-// optimizer.
+// The parameter groups of PyTorch's optimizer: the numbers of the parameters that weight decay
+// changes, then those of the others.
 struct DecayGroups {
   std::vector<size_t> order;
-  size_t decayed = 0;  // so many of them; all, where the config names no layers
+  size_t decayed = 0;  // size of the first group: all if the config does not name layers
 };
-// Error(kInvalidArgument) where the model has fewer convolutions than the config names.
+// Error(kInvalidArgument) if the model has fewer convolutions than the config names.
 DecayGroups decay_groups(const nn::Model& model, const OptimizerConfig& config);
 
 // The decay of such a config; none if it names no layers.

@@ -1,4 +1,4 @@
-// The optimizers of a model on a device: their state lies there with the parameters, and a step is
+// The optimizers of a model on a device: their state is there with the parameters, and a step is
 // one launch over the flat buffers.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>

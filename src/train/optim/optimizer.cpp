@@ -18,8 +18,8 @@ namespace {
 
 using base::Status;
 
-// All optimizers here work element by element, so one flat tensor stands for all parameters: a step
-// is a dozen operations however many layers there are.
+// All optimizers here work element by element, so one flat tensor represents all parameters: a step
+// is a dozen operations for any number of layers.
 at::Tensor flat_parameter(nn::Model& model) {
   const at::Tensor gradients = model.flat_gradients().detach();
   at::Tensor flat = model.flat_parameters().detach().narrow(0, 0, gradients.numel());

@@ -46,7 +46,7 @@ class Optimizer {
   virtual double scale_gradients(double factor);
   // For the step that follows: gradients of that norm are scaled so that it is at most `limit`.
   virtual void clip(double norm, double limit);
-  virtual void step() = 0;  // one update from the gradients as they stand
+  virtual void step() = 0;  // one update from the current gradients
   virtual void set_learning_rate(double rate) = 0;
   virtual double learning_rate() const = 0;
   virtual const OptimizerConfig& config() const = 0;
@@ -54,7 +54,7 @@ class Optimizer {
   // (f64 [1]) except for SGD, and the tensors of state_kinds() (optimizer_file.h). They share
   // memory with the optimizer; empty before the first step.
   virtual std::vector<nn::NamedTensor> state() const = 0;
-  // Copies such a state in, from wherever it lies; Error(kFormat) naming a key that is missing or
+  // Copies such a state in, from any device; Error(kFormat) naming a key that is missing or
   // has another shape.
   virtual void load_state(const std::vector<nn::NamedTensor>& state) = 0;
   // Null on the CPU.

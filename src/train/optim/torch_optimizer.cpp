@@ -283,7 +283,15 @@ std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn:
   const Entries entries =
       read_entries(path, dict, parameters.list(), groups_in(parameters, model, config).order);
   if (entries.none) {
-    (void)io::read_pth(path, dict);  // reports a file of another kind
+    try {
+      (void)io::read_pth(path, dict);  // reports a file of another kind
+    } catch (const base::Error& error) {
+      if (error.system_error() != 0) throw;
+      throw base::Error(error.status(),
+                        base::text(error.what(),
+                                   "; expected a state of gnnmg_optimizer_save() or of "
+                                   "torch.save(optimizer.state_dict())"));
+    }
     return {};
   }
   // For each kind of state, the tensors of all parameters in the order of the file.

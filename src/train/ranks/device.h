@@ -31,8 +31,8 @@ class RankDevice {
   // and optimizer are there already. `num_gpus`: of all ranks. Error(kNoMemory).
   std::shared_ptr<const loader::DeviceSource> open_source(const loader::LoaderConfig& training,
                                                           int num_gpus);
-  // After open_source(): why captured steps have no room, one line; empty if they have, or if it is
-  // not known.
+  // After open_source(): one line that says why the memory does not suffice for captured steps;
+  // empty if it does, or if that is unknown.
   std::string why_no_capture() const;
   // Reserves memory of LibTorch's allocator for evaluations again. c10::OutOfMemoryError.
   void set_aside_for_evaluations() const;
@@ -59,7 +59,7 @@ std::string usable_device(const device::Table& table, int index);
 // so no rank of this process may be at work on one.
 void empty_cache(const device::Table& table) noexcept;
 
-// Later work in the device's queue may read the mini-batch, which a loader for the device has made.
+// Makes the device's queue wait for a mini-batch that a loader for the device has made.
 void receive(const loader::Batch& batch, const nn::Device& device);
 // Receives a mini-batch, and returns the input of a model on the device. `sparse` is filled in if
 // the rows are sparse. Keep it and the mini-batch until the pass is over.

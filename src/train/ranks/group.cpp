@@ -23,8 +23,8 @@ namespace {
 
 using base::Status;
 
-// Time for one of the ranks to learn that their communicator has ended.
-constexpr std::chrono::milliseconds kUntold(1000);
+// Time for a rank to report that the communicator has ended.
+constexpr std::chrono::milliseconds kUnreported(1000);
 
 // LibTorch's warnings on this thread go to the log; its own handler would print them.
 class LogWarnings final : public c10::WarningHandler {
@@ -49,7 +49,7 @@ int cores_to_use() {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-base::Error in_words(const std::exception_ptr& error, int rank) {
+base::Error error_of(const std::exception_ptr& error, int rank) {
   try {
     std::rethrow_exception(error);
   } catch (const base::Error& e) {
@@ -69,10 +69,10 @@ base::Error in_words(const std::exception_ptr& error, int rank) {
   }
 }
 
-// Used also when memory has run out: then the texts need none.
+// Allocates nothing if memory has run out.
 base::Error as_error(const std::exception_ptr& error, int rank) noexcept {
   try {
-    return in_words(error, rank);
+    return error_of(error, rank);
   } catch (...) {
     return {Status::kNoMemory, "out of memory", rank};
   }
@@ -86,7 +86,7 @@ base::Error cancelled(const char* words) noexcept {
   }
 }
 
-// Ranks of this process alone. One rank talks to nobody, and needs no NCCL.
+// The communicator of a process that trains alone. A single rank needs no NCCL.
 std::shared_ptr<comm::ThreadGroup> make_group(const Job& job) {
   const std::vector<int>& devices = job.config.devices;
   if (devices.size() < 2) return comm::ThreadGroup::create(job.config.num_ranks);
@@ -107,7 +107,7 @@ RankGroup::RankGroup(std::shared_ptr<const Job> job, std::shared_ptr<Training> t
   const int num_ranks = job_->config.num_ranks;
   if (!job_->environment.processes) shared_.comm = make_group(*job_);
   watch_exit();
-  threads_.reserve(num_ranks);  // a thread that has no place any more would end the program
+  threads_.reserve(num_ranks);  // push_back() cannot fail, which would end the program
   try {
     for (int r = 0; r < num_ranks; ++r)
       threads_.push_back(base::start_thread([this, r, budget = base::current_budget()] {
@@ -136,7 +136,7 @@ RankGroup::~RankGroup() {
   if (!job_->config.devices.empty()) empty_cache(*job_->environment.devices);
 }
 
-std::string RankGroup::let_go(std::unique_ptr<RankGroup> group) {
+std::string RankGroup::destroy(std::unique_ptr<RankGroup> group) {
   if (!group || !group->ends_) return {};
   group->cancel();
   const std::shared_ptr<RankEnds> ends = group->ends_;
@@ -157,10 +157,10 @@ std::string RankGroup::let_go(std::unique_ptr<RankGroup> group) {
   return ends->text_of_left(first_rank);
 }
 
-// A communicator that has ended tells its ranks, which end the group. If none does, all ranks are
-// blocked in their drivers, or in a callback: then this ends the group, and RankEnds looks at their
-// devices.
-void RankGroup::find_end() {
+// Ranks notice that the communicator has ended, and end the group. If none does, all ranks are
+// blocked, in their drivers or in a callback: then this function ends the group, and RankEnds
+// checks their devices.
+void RankGroup::check_communicator() {
   std::optional<base::Error> cause;
   {
     const std::lock_guard lock(mutex_);
@@ -168,14 +168,14 @@ void RankGroup::find_end() {
     cause = shared_.comm->cause();
     if (!cause) return;
     if (comm_ended_ == Clock::time_point()) comm_ended_ = Clock::now();
-    if (Clock::now() < comm_ended_ + kUntold) return;
+    if (Clock::now() < comm_ended_ + kUnreported) return;
   }
   end(*cause);
 }
 
-void RankGroup::look() {
+void RankGroup::abandon_hung() {
   if (!ends_) return;
-  find_end();
+  check_communicator();
   {
     const std::lock_guard lock(mutex_);
     if (!failure_ || running_ == 0 || abandoned_ || !ends_->only_quarantined_work(failed_at_))
@@ -200,7 +200,7 @@ void RankGroup::start(const Command& command) {
   wake_.notify_all();
 }
 
-bool RankGroup::at_rest() const {
+bool RankGroup::idle() const {
   std::lock_guard lock(mutex_);
   return running_ == 0 || abandoned_;
 }
@@ -220,11 +220,11 @@ void RankGroup::cancel() noexcept {
 
 // The program ends: takes this process out of the job.
 void RankGroup::end_with_program() noexcept {
-  if (at_rest()) return;
+  if (idle()) return;
   if (comm::Processes* processes = job_->environment.processes.get()) {
     try {
       processes->set_leave_reason("its program has ended in the middle of a trainer's work");
-    } catch (const std::exception&) {  // no memory for the words
+    } catch (const std::exception&) {  // no memory for the text
     }
     processes->leave();
     processes->drain();
@@ -232,15 +232,15 @@ void RankGroup::end_with_program() noexcept {
   end(cancelled("training was canceled: the program ends"));
 }
 
-// A rank that waits for the very callback that ends the program waits forever, which is harmless.
-bool RankGroup::at_rest_for_exit() const {
+// Ranks that wait for a callback of the host do not count if that callback exits the program.
+bool RankGroup::idle_for_exit() const {
   std::lock_guard lock(mutex_);
   return running_ <= (base::HostQueue::inside_callback() ? host_calls_->load() : 0);
 }
 
 void RankGroup::end(base::Error why) noexcept {
   std::lock_guard lock(mutex_);
-  // A rank that was called off, or missed the one that failed, may come here before that one does.
+  // A rank that was aborted, or that lost a peer, may report before the rank with the cause does.
   const auto follows = [](Status status) {
     return status == Status::kAborted || status == Status::kPeerLost;
   };
@@ -249,7 +249,7 @@ void RankGroup::end(base::Error why) noexcept {
   if (failure_ && !cause) return;
   if (!failure_) failed_at_ = Clock::now();
   failure_ = std::move(why);
-  // The communicator gets the cause first: later words of a rank are no cause any more.
+  // Before the ranks are canceled: the communicator keeps the first cause that it gets.
   abort_communicator();
   shared_.cancel.cancel();
   for (Rank* rank : ranks_)
@@ -260,14 +260,14 @@ void RankGroup::end(base::Error why) noexcept {
 
 void RankGroup::abort_communicator() noexcept {
   if (!shared_.comm || !failure_) return;
-  // The ranks of all processes see these in the same numbers: none has to tell the others.
+  // All ranks of all processes find these failures themselves, from equal numbers.
   if (failure_->status() == Status::kDiverged || failure_->status() == Status::kMismatch) return;
   const comm::Processes* processes = job_->environment.processes.get();
   std::string words;
   try {
     words = processes ? base::text(own_name(*processes), ": ", failure_->what())
                       : std::string(failure_->what());
-  } catch (const std::bad_alloc&) {  // no memory for the words: it ends without them
+  } catch (const std::bad_alloc&) {  // no memory for the text: an abort without one
   }
   shared_.comm->abort(words);
 }
@@ -277,7 +277,7 @@ void RankGroup::run(int number) {
   c10::WarningUtils::WarningHandlerGuard guard(&handler);
   const base::HostQueue::Counting counting(host_calls_);
   const int asked = job_->config.torch_threads;
-  const int threads = asked > 0 ? asked : std::max(1, cores_to_use() / neighbours());
+  const int threads = asked > 0 ? asked : std::max(1, cores_to_use() / ranks_on_machine());
   // LibTorch's own sums depend on the number of its threads, those of our loops do not.
   nn::set_intraop_threads(job_->config.deterministic ? 1 : threads);
   nn::set_loop_threads(threads);
@@ -292,7 +292,8 @@ void RankGroup::run(int number) {
     {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return leaving_ || generation_ != seen; });
-      // A command that has begun is carried out, so that nobody waits for this rank in vain.
+      // A new command is carried out even if the group is leaving: other ranks may wait for this
+      // one.
       if (generation_ == seen) break;
       seen = generation_;
       command = command_;
@@ -304,7 +305,7 @@ void RankGroup::run(int number) {
       if (!rank) rank = make_rank(number, command, device ? &*device : nullptr);
       rank->begin_call(command.call);
       rank->follow_host();
-      // Not sooner: all ranks have come to this command now, and none is still in the one before.
+      // Only now, after a collective of this command: no rank is still in the command before.
       if (command.obstacle) throw base::Error(*command.obstacle);
       carry_out(command, *rank, number);
       rank->hand_to_host();
@@ -312,12 +313,12 @@ void RankGroup::run(int number) {
       take_failure(std::current_exception(), rank.get(), device ? &*device : nullptr, number);
     }
     if (ends_) ends_->set_at_work(number, false);
-    bool all_rest;
+    bool all_idle;
     {
       std::lock_guard lock(mutex_);
-      all_rest = --running_ == 0;
+      all_idle = --running_ == 0;
     }
-    if (all_rest) job_->environment.host.notify();
+    if (all_idle) job_->environment.host.notify();
   }
   {
     std::lock_guard lock(mutex_);
@@ -336,26 +337,26 @@ void RankGroup::take_failure(const std::exception_ptr& thrown, Rank* rank, const
                              int number) noexcept {
   const std::optional<base::Error> lost = device ? device->lost() : std::nullopt;
   end(lost ? lost_device(*device, *lost, number) : as_error(thrown, first_rank() + number));
-  (void)shared_.take(first_rank() + number);  // the others see its end after the cause
+  (void)shared_.take(first_rank() + number);  // closed only now: the others have the cause
   if (device && !lost) call_off(rank, *device, number);
 }
 
-// After a failure: the work on the rank's device ends, and the host gets the last commit; or the
-// device is given up, and nothing of it is touched.
+// After a failure: drains the rank's device and hands the last commit to the host. A device that
+// stays busy is quarantined, and nothing of it is touched.
 void RankGroup::call_off(Rank* rank, const RankDevice& device, int number) noexcept {
   const nn::Device& on = device.get();
-  const bool rests =
+  const bool drained =
       rank ? rank->call_off(ends_->limit()) : device::drain(*on.table, on.queue, ends_->limit());
-  if (rests && rank) hand_over(*rank);
-  if (rests) return;
+  if (drained && rank) hand_over(*rank);
+  if (drained) return;
   try {
     ends_->quarantine(number);
-  } catch (const std::bad_alloc&) {  // no memory to note it: look() finds it later
+  } catch (const std::bad_alloc&) {  // no memory: abandon_hung() does it later
   }
 }
 
-// Other processes wait for this one to join, and learn there why it cannot take part. So no rank of
-// this process goes on before all have tried.
+// Opens the rank's device. With several processes it then waits until all ranks of this process
+// have tried: the others learn of an obstacle when this process joins.
 void RankGroup::open_device(std::optional<RankDevice>& device, int number) {
   std::optional<base::Error> obstacle;
   const int index = job_->config.devices[number];
@@ -413,12 +414,12 @@ void RankGroup::hand_over(Rank& rank) noexcept {
           base::text("the model could not be read from the first rank's GPU, and stays what it "
                      "was: ",
                      first_line(error.what())));
-    } catch (const std::bad_alloc&) {  // no memory for the words
+    } catch (const std::bad_alloc&) {  // no memory for the text
     }
   }
 }
 
-// The first rank to come here meets the other processes for all of this one.
+// The first rank that calls this meets the other processes, for all ranks of this one.
 std::unique_ptr<Rank> RankGroup::make_rank(int number, const Command& command, RankDevice* device) {
   {
     std::lock_guard meeting(meeting_);
@@ -450,7 +451,7 @@ int RankGroup::first_rank() noexcept {
 }
 
 // Number of ranks that share this machine's cores, if each process has as many as this one.
-int RankGroup::neighbours() const {
+int RankGroup::ranks_on_machine() const {
   int processes = 1;
   if (const comm::Processes* all = job_->environment.processes.get()) {
     processes = 0;

@@ -30,24 +30,25 @@ class RankGroup {
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;
 
-  // Destroys the group, in a background thread if its devices stay busy. Returns the text about
-  // such devices, or nothing.
-  static std::string let_go(std::unique_ptr<RankGroup> group);
+  // Destroys the group. If its devices stay busy, a background thread goes on with that, and the
+  // result names them; otherwise the result is empty.
+  static std::string destroy(std::unique_ptr<RankGroup> group);
 
   // Starts a command on all ranks. The one before must have ended.
   void start(const Command& command);
-  // True when the command has ended on all ranks, except abandoned ones. The host queue is notified
-  // then.
-  bool at_rest() const;
-  // For a thread that waits, several times a second: after a failure, abandons ranks whose device
-  // stays busy.
-  void look();
+  // True once the command has ended on all ranks that were not abandoned. The host queue is
+  // notified then.
+  bool idle() const;
+  // Abandons ranks whose device stays busy after a failure. The thread that waits for the command
+  // calls it several times a second.
+  void abandon_hung();
   // Ends the running command, if any, with Error(kCancelled). Any thread.
   void cancel() noexcept;
   // The first failure. After one the group can only be destroyed.
   std::optional<base::Error> failure() const;
-  const nn::Metrics& metrics() const { return metrics_; }  // result of an evaluation, at rest
-  // The rows of all nodes, at rest. The group forgets them.
+  // After the command: the result of an evaluation.
+  const nn::Metrics& metrics() const { return metrics_; }
+  // After the command: the rows of all nodes. The group forgets them.
   base::Tensor take_rows() { return std::exchange(rows_, base::Tensor()); }
 
  private:
@@ -65,12 +66,12 @@ class RankGroup {
   void hand_over(Rank& rank) noexcept;
   void carry_out(const Command& command, Rank& rank, int number);
   void end(base::Error why) noexcept;
-  void find_end();
+  void check_communicator();
   void abort_communicator() noexcept;  // once there are both it and a failure; with the lock held
   void end_with_program() noexcept;
-  bool at_rest_for_exit() const;
+  bool idle_for_exit() const;
   int first_rank() noexcept;  // number in the world; 0 before it is known
-  int neighbours() const;
+  int ranks_on_machine() const;
 
   std::shared_ptr<const Job> job_;
   const std::shared_ptr<Training> shared_training_;
@@ -91,19 +92,17 @@ class RankGroup {
   uint64_t generation_ = 0;
   int running_ = 0;
   bool leaving_ = false;
-  bool abandoned_ = false;  // ranks at work on quarantined devices are not waited for
+  bool abandoned_ = false;  // nobody waits for the ranks that are still at work
   std::optional<base::Error> failure_;
   Clock::time_point failed_at_;
-  Clock::time_point comm_ended_;                // time at which look() found it
+  Clock::time_point comm_ended_;                // set by check_communicator()
   int tried_devices_ = 0;                       // ranks that have tried to open their device
-  std::optional<base::Error> device_obstacle_;  // the first failure of these
+  std::optional<base::Error> device_obstacle_;  // the first failure to open one
   std::vector<Rank*> ranks_;                    // null until a rank has met the others
   std::vector<std::thread> threads_;
   // Calls of host functions that this group's ranks wait for.
   const base::HostQueue::Count host_calls_ = std::make_shared<std::atomic<int>>(0);
-  device::ExitGuard exit_guard_{[this] { end_with_program(); },
-                                [this] { return at_rest_for_exit(); },
-                                !job_->config.devices.empty()};
+  device::ExitGuard exit_guard_{[this] { end_with_program(); }, [this] { return idle_for_exit(); }};
 };
 
 }  // namespace gnnmg::train

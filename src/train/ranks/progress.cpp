@@ -43,7 +43,7 @@ void RankProgress::tell_times(const Position& position,
 }
 
 void RankProgress::end_epoch(const Position& position) const {
-  if (!device_) return;  // the last commit has told everything
+  if (!device_) return;  // show() has reported everything
   const feature::DeviceTraffic all = traffic();
   tell_times(position, {all.rows - traffic_.rows, all.host_rows - traffic_.host_rows,
                         all.peer_rows - traffic_.peer_rows, all.host_bytes - traffic_.host_bytes});
@@ -64,7 +64,7 @@ void RankProgress::show(const Position& position, int64_t num_steps) const {
     p.num_steps = num_steps;
     p.seeds_done = sums.seeds;
     if (sums.weight > 0) p.loss = sums.mean_loss();
-    if (sums.labelled > 0) p.accuracy = quotient(sums.correct, sums.labelled);
+    if (sums.labeled > 0) p.accuracy = quotient(sums.correct, sums.labeled);
     if (sums.seconds > 0) {
       p.seeds_per_second = static_cast<double>(sums.seeds) / sums.seconds;
       static_cast<StepSeconds&>(p) = sums;
@@ -82,10 +82,10 @@ void RankProgress::fill(EpochReport& report, const Position& position) const {
   report.epoch = position.epoch;
   report.steps = position.step;
   report.train_loss = sums.loss / std::max(sums.weight, 1e-300);
-  report.train_accuracy = quotient(sums.correct, sums.labelled);
+  report.train_accuracy = quotient(sums.correct, sums.labeled);
   report.learning_rate = sums.learning_rate;
   report.seeds_per_second = static_cast<double>(sums.seeds) / std::max(sums.seconds, 1e-9);
-  find_slowest(report, sums);  // all ranks have told their times before this ends
+  find_slowest(report, sums);  // collective: all ranks have set their times after it
   report.ranks = training_.times();
 }
 

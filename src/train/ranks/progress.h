@@ -22,9 +22,9 @@ class RankProgress {
   void show(const Position& position, int64_t num_steps) const;
   void show_evaluating() const;
 
-  // Tells the seconds of an epoch that is over, with the rows that the device has gathered in it.
+  // Reports the seconds of an epoch that is over, and the rows that the device gathered in it.
   void end_epoch(const Position& position) const;
-  // Rows gathered until now, by other work, do not count for the next epoch.
+  // Rows that other work has gathered until now do not count for the next epoch.
   void restart_traffic();
   // Collective, after end_epoch() of all ranks: fills in everything about the epoch's steps.
   void fill(EpochReport& report, const Position& position) const;
@@ -38,7 +38,7 @@ class RankProgress {
   RankComm& comm_;
   const nn::Device* const device_;
   const std::shared_ptr<const loader::DeviceSource> source_;
-  feature::DeviceTraffic traffic_;  // until this epoch began
+  feature::DeviceTraffic traffic_;  // counts at the beginning of this epoch
 };
 
 }  // namespace gnnmg::train

@@ -39,7 +39,7 @@ std::string cause_in(const Job& job) {
   if (!job.features) return {};
   const auto* sparse = std::get_if<base::CsrMatrix>(job.features);
   const base::Tensor& values = sparse ? sparse->values : std::get<base::Tensor>(*job.features);
-  if (base::MappedFile::behind(values.owner())) return {};
+  if (base::MappedFile::of(values.owner())) return {};
   try {
     base::ThreadPool pool(1);
     data::check_finite(*job.features, base::text("features ", job.dataset->feature), pool);
@@ -68,13 +68,13 @@ Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank, Ran
       comm_(job, group, rank, position_),
       checkpoints_(training, comm_) {
   try {
-    // Pinned memory is taken before any kernel of a rank waits for this one.
+    // First, because pinning memory may wait for kernels, and those for ranks.
     auto copies = device ? std::make_unique<PinnedCopies>(device->get()) : nullptr;
     comm_.connect();
     training_.set_rank(comm_.number(), rank);
     if (comm_.spread()) {
       take_over(job_, training_, comm_.get(), comm_.leads(), comm_.waits());
-      comm_.get().barrier(comm_.wait());  // all processes hold the same now
+      comm_.get().barrier(comm_.wait());  // the processes are equal from here on
     }
     begin(group, device, std::move(copies));
   } catch (...) {
@@ -96,10 +96,10 @@ void Rank::begin(GroupShared& group, RankDevice* device, std::unique_ptr<PinnedC
   const StepContext context{job_,   training_,    comm_,      *replica_, *loaders_,
                             *feed_, checkpoints_, *progress_, position_};
   std::unique_ptr<EagerStep> eager = make_eager_step(context);
-  // While a rank pins memory of the host's, no other rank of the process has a kernel that waits
-  // for ranks: calls of CUDA that wait for such kernels would block the ranks that these wait for.
+  // Ranks pin host memory until here, which waits for kernels. No rank may have launched a kernel
+  // that waits for other ranks before all have pinned: that would be a deadlock.
   if (device) comm_.meet_here();
-  comm_.get().barrier(comm_.wait_for_start());  // the first replica is not read any more
+  comm_.get().barrier(comm_.wait_for_start());  // all have cloned the first replica
   step_ = choose_step(context, std::move(eager));
 }
 
@@ -168,7 +168,7 @@ std::optional<StepPlan> Rank::next_step(int64_t& steps_left) {
 }
 
 void Rank::agree_on_rate() {
-  // A GPU that is lost ends the rank here, with its name, and not the exchange.
+  // A lost GPU is reported with its name here, and not by the exchange.
   if (const RankDevice* device = replica_->device())
     if (const std::optional<base::Error> lost = device->lost()) throw *lost;
   double asked = comm_.leads() ? training_.asked_rate.load() : kNoRate;
@@ -332,8 +332,8 @@ void Rank::save(Why why) {
 }
 
 void Rank::diverge() {
-  // All ranks see this in the same numbers. The first rank of each process reports it; its other
-  // ranks wait until that failure has reached them.
+  // All ranks find this, from equal numbers. The first rank of each process reports it, and the
+  // other ranks wait until that failure cancels them.
   comm_.leave_together();
   while (!comm_.leads()) {
     comm_.check_cancel();

@@ -89,7 +89,7 @@ std::vector<int64_t> RankComm::gather(int64_t own) {
 void RankComm::meet_here() {
   const int64_t here = group_.comm->num_local();
   const int64_t all = (group_.arrived.fetch_add(1) / here + 1) * here;
-  // Ranks come after they have taken their memory and pinned the host's, which can take a while.
+  // Ranks allocate device memory and pin host memory before they arrive, which can take a while.
   const Deadline deadline = Deadline::after_ms(job_.environment.meet_timeout_ms);
   while (group_.arrived < all) {
     check_cancel();
@@ -102,7 +102,7 @@ void RankComm::meet_here() {
 }
 
 void RankComm::leave_together() {
-  // Only ranks that have seen the reason call this. A rank that has left already saw it, too.
+  // Only ranks that have seen the reason call this, so a barrier that a leaving rank ends is fine.
   try {
     comm_->barrier(wait());
   } catch (const base::Error&) {

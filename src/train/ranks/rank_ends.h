@@ -1,6 +1,6 @@
-// The ends of a group's ranks on their devices: which ranks are at work, which have freed
-// everything, and which never will because their device is quarantined (device/wait.h), so that
-// nobody waits for them. Outlives the group, whose threads may be left.
+// Notices ranks whose GPU does not answer, so that nobody waits for them: knows which ranks of a
+// group are at work, which have freed everything, and which never will because their device is
+// quarantined (device/wait.h). Outlives the group, whose threads may be left.
 #pragma once
 
 #include <chrono>

@@ -39,7 +39,7 @@ class Replica {
   virtual void show_host(const Position& position, const std::function<void()>& look) = 0;
   // Makes the host's state equal to the last commit. Of a lost device the host gets nothing more.
   void hand_to_host();
-  // True if the host has changed the weights since then.
+  // True if the host has changed the weights since the last hand_to_host().
   bool host_changed() const { return handed_.taken() && !handed_.equals(*job_.model); }
   // Collective: takes over the weights of the host of rank 0.
   void follow_host(const RankComm& comm);

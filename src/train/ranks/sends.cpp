@@ -28,7 +28,7 @@ Sends::Piece* Sends::free_piece(int64_t bytes) {
 at::Tensor Sends::put(const at::Tensor& host) {
   const at::Tensor from = host.contiguous();
   const auto bytes = static_cast<int64_t>(from.nbytes());
-  if (bytes <= kTakenAtOnce) return from.to(device_.torch(), /*non_blocking=*/true);
+  if (bytes <= kNeverBlocks) return from.to(device_.torch(), /*non_blocking=*/true);
   const at::Tensor to = at::empty(from.sizes(), from.options().device(device_.torch()));
   const device::Table& table = *device_.table;
   Piece* const piece = free_piece(bytes);

@@ -17,8 +17,8 @@ namespace gnnmg::train {
 class Sends {
  public:
   static constexpr size_t kPieces = 8;
-  // CUDA takes copies of up to so many bytes at once; they need no piece.
-  static constexpr int64_t kTakenAtOnce = 64 << 10;
+  // CUDA copies up to so many bytes of pageable memory without blocking: they need no piece.
+  static constexpr int64_t kNeverBlocks = 64 << 10;
 
   // Takes no memory yet.
   explicit Sends(const nn::Device& device);

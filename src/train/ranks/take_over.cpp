@@ -13,7 +13,7 @@ namespace {
 
 using nn::NamedTensor;
 
-// Everything except the tensors, and which of the optional tensors there are.
+// Everything except the tensors, and flags of the optional tensors.
 struct Contents {
   std::string state;
   struct Entry {
@@ -67,7 +67,7 @@ class Broadcast {
     text.resize(static_cast<size_t>(size));
     comm_.broadcast({text.data(), base::DType::kU8, {size}}, 0, wait_());
   }
-  // Rank 0's tensor, in memory of its own on the others; `like` tells type and shape.
+  // Returns rank 0's tensor, in new memory on the other ranks. `like` has its type and shape.
   at::Tensor tensor(const at::Tensor& like) {
     const at::Tensor own = comm_.rank() == 0 ? like.contiguous() : at::empty_like(like);
     comm_.broadcast({own.data_ptr(), nn::dtype_of(own), {own.numel()}}, 0, wait_());

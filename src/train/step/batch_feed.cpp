@@ -3,16 +3,26 @@
 #include <algorithm>
 
 #include "device/wait.h"
+#include "loader/keep_rows.h"
 
 namespace gnnmg::train {
+namespace {
+
+loader::LoaderConfig training_config(const Job& job, const RankLoaders& loaders) {
+  loader::LoaderConfig config = loaders.config();
+  config.prepare = loader::keep_rows(job.dataset, config.plan, job.environment.log);
+  return config;
+}
+
+}  // namespace
 
 BatchFeed::BatchFeed(const Job& job, RankComm& comm, const RankLoaders& loaders,
                      const nn::Device* device)
     : job_(job),
       comm_(comm),
       device_(device),
-      loader_(
-          loaders.make(job.split->part(data::SplitPart::kTrain), loaders.config(), host_calls_)) {}
+      loader_(loaders.make(job.split->part(data::SplitPart::kTrain), training_config(job, loaders),
+                           host_calls_)) {}
 
 void BatchFeed::time_queue(int64_t most) {
   waits_ = std::make_unique<QueueWaits>(*device_->table, device_->index, device_->queue, most);

@@ -22,8 +22,8 @@ class BatchFeed {
   // `device`: null for the CPU. Makes the loader, which may take and pin memory.
   BatchFeed(const Job& job, RankComm& comm, const RankLoaders& loaders, const nn::Device* device);
 
-  // Measures from here on how long the device's queue waits for mini-batches, at most `most` a
-  // step. Call it before the first step on a device.
+  // Measures from here on how long the device's queue waits for mini-batches. `most`: the largest
+  // number of mini-batches in a step of this rank. Call it before the first step on a device.
   void time_queue(int64_t most);
   // Makes the position's step the next one, where it is not yet.
   EpochSize seek(const Position& position);

@@ -23,7 +23,7 @@ void pack(const StepSums& sums, T* out) {
   const std::array<double, kNumbers> values{sums.loss,
                                             sums.weight,
                                             static_cast<double>(sums.correct),
-                                            static_cast<double>(sums.labelled),
+                                            static_cast<double>(sums.labeled),
                                             static_cast<double>(sums.seeds),
                                             sums.stop ? 1.0 : 0.0,
                                             sums.bad ? 1.0 : 0.0,
@@ -47,7 +47,7 @@ double unpack(const T* in, int64_t world, StepSums& sums) {
   sums.loss = values[0];
   sums.weight = values[1];
   sums.correct = std::llround(values[2]);
-  sums.labelled = std::llround(values[3]);
+  sums.labeled = std::llround(values[3]);
   sums.seeds = std::llround(values[4]);
   sums.stop = values[5] > 0;
   sums.bad = values[6] > 0;
@@ -94,7 +94,7 @@ class AllReduce final : public StepExchange {
       at::Tensor gradients = model_.flat_gradients();
       buffer_.narrow(0, 0, gradients_).copy_(gradients);
       const bool wide = buffer_.scalar_type() == at::kDouble;
-      settle();  // until here it was busy
+      settle();  // the busy time of this rank ends here
       const double own = comm_.busy_seconds();
       own_.zero_();
       if (wide)

@@ -99,7 +99,7 @@ JointNormsTurn::JointNormsTurn(const device::Table& table, const std::vector<int
   for (const int device : devices_)
     if (taken().devices.contains({&table_, device}))
       base::fail(base::Status::kBusy,
-                 "another trainer with synchronised batch norms is at work on ", "GPU ", device,
+                 "another trainer with synchronized batch norms is at work on ", "GPU ", device,
                  ": they take turns");
   for (const int device : devices_) taken().devices.emplace(&table_, device);
 }

@@ -54,7 +54,7 @@ PassSums add_loss(const Job& job, RankComm& comm, const RankDevice* device,
     const c10::NoGradGuard no_grad;
     const bool classes = task == Task::kMulticlass;
     const at::Tensor known = classes ? targets.labels >= 0 : ~targets.labels.isnan();
-    sums.host.labelled = known.sum().item<int64_t>();
+    sums.host.labeled = known.sum().item<int64_t>();
     right = count_right(task, logits, send(targets.labels), classes ? known : send(known));
   }
   const auto add = [&] { total = total.defined() ? total.add(loss.sum) : loss.sum; };

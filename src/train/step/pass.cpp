@@ -9,8 +9,8 @@
 namespace gnnmg::train {
 namespace {
 
-// A sample that the host made, of a custom sampler, may have edges without ids: a device must not
-// look them up.
+// Refuses edges without ids, which a custom sampler of the host may make, because a device would
+// read outside of the edge data.
 void check_edge_ids(const nn::Model& model, const loader::Batch& batch) {
   if (!nn::edge_needs(model.config()).any()) return;
   for (const sample::BlockStore& store : batch.sample.stores)

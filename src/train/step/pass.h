@@ -10,8 +10,8 @@
 namespace gnnmg::train {
 
 // A mini-batch of a loader in the form that a model reads. Keep it and the mini-batch until the
-// pass and the work in the device's queue are over. Of a model on a device the mini-batch is
-// received.
+// pass and the work in the device's queue are over. For a model on a device the mini-batch has been
+// received (train/ranks/device.h).
 class PassInput {
  public:
   PassInput(const Job& job, const nn::Model& model, const loader::Batch& batch, bool training);

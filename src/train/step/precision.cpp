@@ -9,13 +9,13 @@
 namespace gnnmg::train {
 namespace {
 
-// Number of trainings on GPUs of this process.
+// The trainings on GPUs of this process, which share LibTorch's settings.
 struct Holders {
   std::mutex mutex;
-  int count = 0;
+  int count = 0;  // trainings
   bool tf32 = false, before = false;
-  // Number of those in bf16. By default cuBLAS may round partial sums of a product, such as
-  // gradients of weights, to bf16.
+  // Trainings in bf16. By default cuBLAS may round partial sums of a product, such as gradients of
+  // weights, to bf16.
   int in_bf16 = 0;
   at::CuBLASReductionOption sums_before{};
 };

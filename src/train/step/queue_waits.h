@@ -20,23 +20,23 @@ class QueueWaits {
   QueueWaits& operator=(const QueueWaits&) = delete;
 
   void begin_step() { used_ = 0; }
-  // Before the host asks for a mini-batch.
+  // Call it before the host asks for a mini-batch.
   void begin();
-  // After the queue was told to wait for it.
+  // Call it after the queue was made to wait for that mini-batch.
   void end();
   // Seconds from begin() to end() of all mini-batches of the step, in which the queue had no other
-  // work. Wait for the device first. Nothing if the device tells no times.
+  // work. Wait for the device first. Nothing if the device cannot measure times.
   std::optional<double> seconds() const;
 
  private:
-  struct Stretch {
+  struct Interval {
     device::OwnedEvent begin, end;
   };
-  bool told() const { return !stretches_.empty(); }
+  bool measures() const { return !intervals_.empty(); }
 
   const device::Table& table_;
   device::Queue* const queue_;
-  std::vector<Stretch> stretches_;
+  std::vector<Interval> intervals_;
   size_t used_ = 0;
 };
 

@@ -42,9 +42,9 @@ struct StepResult {
   double learning_rate = 0;
 };
 
-// One kind of step. A step is run(), then apply() in the commit. Of a kind that has several steps
-// in flight, run() returns the result of an earlier one. All functions are called on the rank's
-// thread; those marked so are collective.
+// One kind of step. A step is run(), then apply() in the commit. If a kind has several steps in
+// flight, run() returns the result of an earlier one. All functions are called on the rank's
+// thread; those marked as collective, by all ranks.
 class Step {
  public:
   virtual ~Step() = default;

@@ -1,6 +1,7 @@
-// The exchange of strict mode. Sums of floats depend on their order, so no rank adds up the
-// gradients of its own mini-batches: in rounds of one mini-batch a rank they are gathered, and
-// every rank adds them up in plan order.
+// The exchange of strict mode, which determines the order in which gradients are added: the order
+// of the mini-batches in the plan (add_in_order()). Sums of floats depend on their order, so no
+// rank adds up the gradients of its own mini-batches. Ranks gather them in rounds of one mini-batch
+// per rank, and every rank adds up all of them.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros_like.h>
@@ -60,7 +61,7 @@ class StrictExchange final : public StepExchange {
     next_ = {batch, place, statistics.defined()};
     add_counts(counts, next_.sums);
     next_statistics_ = statistics;
-    if (rounds_left_ > 1) send(comm_.wait());  // reduce() sends the last, with the ranks' requests
+    if (rounds_left_ > 1) send(comm_.wait());  // reduce() sends the last one, with `stop`
   }
 
   void reduce(StepSums& sums, const DeviceCounts&) override {
@@ -75,20 +76,18 @@ class StrictExchange final : public StepExchange {
   }
 
  private:
-  int64_t element_size() const {
-    return static_cast<int64_t>(model_.flat_gradients().element_size());
-  }
+  int64_t element_size() const { return model_.flat_gradients().element_size(); }
   at::Tensor values(uint8_t* at, int64_t count) const {
     return at::from_blob(at, {count}, total_.options());
   }
 
-  // One round: this rank's mini-batch, or none, and everybody else's.
+  // One round: sends this rank's mini-batch, or none, and takes those of all ranks.
   void send(const comm::Wait& wait) {
     c10::NoGradGuard no_grad;
     uint8_t* row = own_.data_ptr<uint8_t>();
     if (next_.place >= 0) values(row + gradients_at_, gradients_).copy_(model_.flat_gradients());
     if (next_.has_statistics) values(row + statistics_at_, width_).copy_(next_statistics_);
-    settle();  // until here it was busy
+    settle();  // the busy time of this rank ends here
     const double own = next_.busy = comm_.busy_seconds();
     copy(row, &next_, sizeof next_);
     settle();
@@ -114,7 +113,7 @@ class StrictExchange final : public StepExchange {
     at::Tensor gradients, statistics;
   };
 
-  // A round.
+  // Takes the messages of one round, by rank.
   void take(const std::vector<uint8_t*>& rows) {
     std::vector<Numbers> numbers(rows.size());
     for (size_t r = 0; r < rows.size(); ++r) copy(&numbers[r], rows[r], sizeof(Numbers));
@@ -136,8 +135,8 @@ class StrictExchange final : public StepExchange {
     early_.clear();
   }
 
-  // Ranks that take the mini-batches of near parts first send some before others that stand before
-  // them: these wait.
+  // Adds a mini-batch once all with lower numbers are added. With plan=parts some arrive too early,
+  // because each rank prefers the parts that are near to it: they wait in early_.
   void add_in_order(int64_t place, Sent sent) {
     if (place != next_place_) {
       sent.gradients = sent.gradients.clone();

@@ -128,6 +128,7 @@ var Functions = [...]string{
 	"gnnmg_model_export_gradient",
 	"gnnmg_model_export_parameters",
 	"gnnmg_model_export_gradients",
+	"gnnmg_model_infer",
 	"gnnmg_model_forward",
 	"gnnmg_model_backward",
 	"gnnmg_model_backward_from",
@@ -228,7 +229,7 @@ func ContextGetInfo(context uintptr, info *ContextInfo) Result {
 	return finish(r)
 }
 
-// ContextSetOption: Sets an option, a setting of the subject "context".
+// ContextSetOption: Sets an option: a setting of the subject "context".
 func ContextSetOption(context uintptr, key *byte, value *byte) Result {
 	reach(8)
 	r := C.shim_context_set_option(C.uintptr_t(context), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(value)))
@@ -249,21 +250,22 @@ func SettingGetInfo(subject *byte, index int64, info *SettingInfo) Result {
 	return finish(r)
 }
 
-// ContextLend: Lends the calling thread for callbacks.
+// ContextLend: Lends the calling thread for callbacks until the time is over ([Ok]) or the handle
+// is freed.
 func ContextLend(context uintptr, timeoutMs int64) Result {
 	reach(11)
 	r := C.shim_context_lend(C.uintptr_t(context), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// ContextCancel: Cancels the running calls of this context on data sets, model files,
+// ContextCancel: Cancels this context's running calls on data sets, model files,
 // [Model.Evaluate], [Model.Embed], predictors, [NewComm] and gnnmg_context_lend().
 func ContextCancel(context uintptr) {
 	reach(12)
 	C.shim_context_cancel(C.uintptr_t(context))
 }
 
-// LogNext: Takes the oldest message. One that does not fit stays.
+// LogNext: Takes the oldest message if its text fits.
 func LogNext(context uintptr, info *LogInfo, text *byte, capacity uint64) (Result, uint64) {
 	reach(13)
 	r := C.shim_log_next(C.uintptr_t(context), (*C.gnnmg_log_info)(unsafe.Pointer(info)), (*C.char)(unsafe.Pointer(text)), C.size_t(capacity))
@@ -286,15 +288,14 @@ func ContextGetDeviceInfo(context uintptr, index int64, info *DeviceInfo) Result
 
 const indexTensorCreate = 16
 
-// TensorFromDLPack: Makes a tensor of DLPack's, without copying, and takes ownership of it on
-// success.
+// TensorFromDLPack: Makes a tensor of DLPack's, without copying, and owns that on success.
 func TensorFromDLPack(dlpack unsafe.Pointer) (Result, uintptr) {
 	reach(17)
 	r := C.shim_tensor_from_dlpack(dlpack)
 	return finish(r.outcome), uintptr(r.tensor)
 }
 
-// TensorToDLPack: Makes a DLPack tensor over the same memory, which lives until the handle is
+// TensorToDLPack: Makes a DLPack tensor of the same memory, which lives until both the handle is
 // freed and the deleter called.
 func TensorToDLPack(tensor uintptr) (Result, unsafe.Pointer) {
 	reach(18)
@@ -309,8 +310,8 @@ func TensorGetInfo(tensor uintptr, info *TensorInfo) Result {
 	return finish(r)
 }
 
-// TensorCopy: Copies the elements to a tensor of the same shape and type and waits. Both may be
-// on GPUs.
+// TensorCopy: Copies the elements to a tensor of the same shape and type, of any device, and
+// waits.
 func TensorCopy(context uintptr, from uintptr, to uintptr) Result {
 	reach(20)
 	r := C.shim_tensor_copy(C.uintptr_t(context), C.uintptr_t(from), C.uintptr_t(to))
@@ -330,8 +331,7 @@ func GraphCreate(context uintptr) (Result, uintptr) {
 	return finish(r.outcome), uintptr(r.graph)
 }
 
-// GraphCreateFromCOO: Makes a graph with node type "node", edge type "edge" and a list of edges,
-// copied.
+// GraphCreateFromCOO: Makes a graph of node type "node" and edge type "edge", with copied edges.
 func GraphCreateFromCOO(context uintptr, numNodes int64, sources unsafe.Pointer, targets unsafe.Pointer, dtype int32, numEdges int64) (Result, uintptr) {
 	reach(23)
 	r := C.shim_graph_create_from_coo(C.uintptr_t(context), C.int64_t(numNodes), sources, targets, C.int32_t(dtype), C.int64_t(numEdges))
@@ -344,7 +344,7 @@ func GraphFree(graph uintptr) {
 	C.shim_graph_free(C.uintptr_t(graph))
 }
 
-// GraphAddNodeType: Adds a node type.
+// GraphAddNodeType: Adds a node type. `node_type` gets its index and may be NULL.
 func GraphAddNodeType(graph uintptr, name *byte, numNodes int64) (Result, int32) {
 	reach(25)
 	r := C.shim_graph_add_node_type(C.uintptr_t(graph), (*C.char)(unsafe.Pointer(name)), C.int64_t(numNodes))
@@ -358,8 +358,8 @@ func GraphAddEdgeType(graph uintptr, sourceType int32, name *byte, targetType in
 	return finish(r.outcome), int32(r.edge_type)
 }
 
-// GraphImportCOO: Sets the edges of a type from a list; edge e of the list gets the id e.
-// [Util].h has functions `[GraphSet]...` that call this and the next four with arrays, copied.
+// GraphImportCOO: Sets the edges of a type from a list; edge e of the list gets id e. [Util].h
+// has functions `[GraphSet]...` that do this, and the next four, with copied arrays.
 func GraphImportCOO(graph uintptr, edgeType int32, sources uintptr, targets uintptr) Result {
 	reach(27)
 	r := C.shim_graph_import_coo(C.uintptr_t(graph), C.int32_t(edgeType), C.uintptr_t(sources), C.uintptr_t(targets))
@@ -373,8 +373,8 @@ func GraphImportCSC(graph uintptr, edgeType int32, indptr uintptr, indices uintp
 	return finish(r)
 }
 
-// GraphImportNodeTensor: Sets or replaces a tensor on nodes. Usual names are "x" for features,
-// "y" for labels.
+// GraphImportNodeTensor: Sets or replaces a tensor on nodes: "x" are usually features, "y"
+// labels.
 func GraphImportNodeTensor(graph uintptr, nodeType int32, name *byte, tensor uintptr) Result {
 	reach(29)
 	r := C.shim_graph_import_node_tensor(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)), C.uintptr_t(tensor))
@@ -423,14 +423,14 @@ func GraphGenerate(context uintptr, generator *byte, settings *byte) (Result, ui
 	return finish(r.outcome), uintptr(r.graph)
 }
 
-// GraphNumNodeTypes: Number of node types.
+// GraphNumNodeTypes: Node types.
 func GraphNumNodeTypes(graph uintptr) (Result, int32) {
 	reach(35)
 	r := C.shim_graph_num_node_types(C.uintptr_t(graph))
 	return finish(r.outcome), int32(r.count)
 }
 
-// GraphNumEdgeTypes: Number of edge types.
+// GraphNumEdgeTypes: Edge types.
 func GraphNumEdgeTypes(graph uintptr) (Result, int32) {
 	reach(36)
 	r := C.shim_graph_num_edge_types(C.uintptr_t(graph))
@@ -451,14 +451,14 @@ func GraphEdgeTypeName(graph uintptr, edgeType int32) (Result, int32, string, in
 	return finish(r.outcome), int32(r.source_type), C.GoString(r.name), int32(r.target_type)
 }
 
-// GraphNumNodes: Number of nodes of a type.
+// GraphNumNodes: Nodes of a type.
 func GraphNumNodes(graph uintptr, nodeType int32) (Result, int64) {
 	reach(39)
 	r := C.shim_graph_num_nodes(C.uintptr_t(graph), C.int32_t(nodeType))
 	return finish(r.outcome), int64(r.count)
 }
 
-// GraphNumEdges: Number of edges of a type.
+// GraphNumEdges: Edges of a type.
 func GraphNumEdges(graph uintptr, edgeType int32) (Result, int64) {
 	reach(40)
 	r := C.shim_graph_num_edges(C.uintptr_t(graph), C.int32_t(edgeType))
@@ -500,7 +500,7 @@ func GraphExportEdgeTensor(graph uintptr, edgeType int32, name *byte) (Result, u
 	return finish(r.outcome), uintptr(r.tensor)
 }
 
-// GraphExportCOO: Edges of a type, copied, in the order of their ids: i64 [edges].
+// GraphExportCOO: Copies the edges of a type in the order of their ids: i64 [edges].
 func GraphExportCOO(graph uintptr, edgeType int32) (Result, uintptr, uintptr) {
 	reach(46)
 	r := C.shim_graph_export_coo(C.uintptr_t(graph), C.int32_t(edgeType))
@@ -521,15 +521,15 @@ func GraphGetInEdges(graph uintptr, edgeType int32, target int64, sources *int64
 	return finish(r.outcome), int64(r.needed)
 }
 
-// DatasetOpen: Opens a folder or file in any supported format. Edges with tensors keep the order
-// of the file; without any, an edge id is the place of the edge by target.
+// DatasetOpen: Opens a folder or file in any supported format. If the edges have tensors, edge
+// ids follow the order of the file; otherwise the library numbers the edges by target.
 func DatasetOpen(context uintptr, path *byte, settings *byte, timeoutMs int64) (Result, uintptr) {
 	reach(49)
 	r := C.shim_dataset_open(C.uintptr_t(context), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
-// DatasetGenerate: [Generate], [NewDataset] and [Dataset.AddRandomSplit].
+// DatasetGenerate: [Generate], [NewDataset] and [Dataset.AddRandomSplit] in one.
 func DatasetGenerate(context uintptr, generator *byte, settings *byte) (Result, uintptr) {
 	reach(50)
 	r := C.shim_dataset_generate(C.uintptr_t(context), (*C.char)(unsafe.Pointer(generator)), (*C.char)(unsafe.Pointer(settings)))
@@ -556,8 +556,8 @@ func DatasetFree(dataset uintptr) {
 	C.shim_dataset_free(C.uintptr_t(dataset))
 }
 
-// DatasetSave: Writes a folder of `.npy` files and `metadata.json`, with all splits; it opens
-// with the first.
+// DatasetSave: Writes a folder of `.npy` files and `metadata.json`, with all splits; a data set
+// opened from it has the first one chosen.
 func DatasetSave(dataset uintptr, path *byte, timeoutMs int64) Result {
 	reach(54)
 	r := C.shim_dataset_save(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
@@ -601,7 +601,7 @@ func DatasetGetInfo(dataset uintptr, info *DatasetInfo) Result {
 	return finish(r)
 }
 
-// DatasetGetNames: Names of a data set, its feature and its label tensor; empty: none.
+// DatasetGetNames: Names of a data set, its feature tensor and its label tensor; empty: none.
 func DatasetGetNames(dataset uintptr) (Result, string, string, string) {
 	reach(60)
 	r := C.shim_dataset_get_names(C.uintptr_t(dataset))
@@ -615,15 +615,15 @@ func DatasetGetGraph(dataset uintptr, index int64) (Result, uintptr) {
 	return finish(r.outcome), uintptr(r.graph)
 }
 
-// DatasetGetSplitInfo: Lists the splits of a data set.
+// DatasetGetSplitInfo: Lists the splits.
 func DatasetGetSplitInfo(dataset uintptr, position int64, info *SplitInfo) (Result, string) {
 	reach(62)
 	r := C.shim_dataset_get_split_info(C.uintptr_t(dataset), C.int64_t(position), (*C.gnnmg_split_info)(unsafe.Pointer(info)))
 	return finish(r.outcome), C.GoString(r.name)
 }
 
-// DatasetSelectSplit: Makes a data set of the same data with another split chosen. Splits and
-// weights that one gets later do not change the other.
+// DatasetSelectSplit: Makes a data set of the same data with another split chosen. Neither sees
+// splits and weights that the other gets later.
 func DatasetSelectSplit(dataset uintptr, name *byte, index int32) (Result, uintptr) {
 	reach(63)
 	r := C.shim_dataset_select_split(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), C.int32_t(index))
@@ -638,7 +638,7 @@ func DatasetAddSplit(dataset uintptr, name *byte, train *int64, numTrain int64, 
 	return finish(r)
 }
 
-// DatasetAddRandomSplit: Draws a split of the labeled nodes, adds it and chooses it.
+// DatasetAddRandomSplit: Draws a split of the labeled nodes, and adds and chooses it.
 func DatasetAddRandomSplit(dataset uintptr, name *byte, settings *byte) Result {
 	reach(65)
 	r := C.shim_dataset_add_random_split(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.char)(unsafe.Pointer(settings)))
@@ -646,7 +646,7 @@ func DatasetAddRandomSplit(dataset uintptr, name *byte, settings *byte) Result {
 }
 
 // DatasetAddFolds: Divides the labeled nodes or graphs into folds, with classes spread evenly,
-// and adds a split for each: split k holds out fold k. Chooses the first.
+// adds a split for each, which holds out that fold, and chooses the first.
 func DatasetAddFolds(dataset uintptr, name *byte, settings *byte) Result {
 	reach(66)
 	r := C.shim_dataset_add_folds(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.char)(unsafe.Pointer(settings)))
@@ -674,7 +674,7 @@ func DatasetExportSplit(dataset uintptr, part int32) (Result, uintptr) {
 	return finish(r.outcome), uintptr(r.ids)
 }
 
-// DatasetSetClassWeights: Sets the weight of each class in a loss, for objects made later.
+// DatasetSetClassWeights: Sets the weight of each class in losses of objects made later.
 func DatasetSetClassWeights(dataset uintptr, weights *float64, numWeights int64) Result {
 	reach(70)
 	r := C.shim_dataset_set_class_weights(C.uintptr_t(dataset), (*C.double)(unsafe.Pointer(weights)), C.int64_t(numWeights))
@@ -689,7 +689,7 @@ func DatasetBalanceClasses(dataset uintptr) Result {
 	return finish(r)
 }
 
-// DatasetSetSampleWeights: Sets the weight of each node in a loss; see
+// DatasetSetSampleWeights: Sets the weight of each node in a loss, as
 // gnnmg_dataset_set_class_weights().
 func DatasetSetSampleWeights(dataset uintptr, weights uintptr) Result {
 	reach(72)
@@ -720,8 +720,8 @@ func SamplerCreate(graph uintptr, config *SamplerConfig, settings *byte) (Result
 
 const indexSamplerCreateCustom = 76
 
-// SamplerCreateGraphs: Makes a sampler of whole graphs, for a data set of many. All layers share
-// one block.
+// SamplerCreateGraphs: Makes a sampler of whole graphs, for a data set of many; config and
+// settings as for gnnmg_sampler_create_custom(). All layers share one block.
 func SamplerCreateGraphs(dataset uintptr, config *SamplerConfig, settings *byte) (Result, uintptr) {
 	reach(77)
 	r := C.shim_sampler_create_graphs(C.uintptr_t(dataset), (*C.gnnmg_sampler_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
@@ -741,7 +741,7 @@ func SamplerNumLayers(sampler uintptr) (Result, int32) {
 	return finish(r.outcome), int32(r.count)
 }
 
-// SamplerSample: Samples the neighborhoods of seeds, on the calling thread.
+// SamplerSample: Samples neighborhoods on the calling thread.
 func SamplerSample(sampler uintptr, dataset uintptr, seeds *int64, numSeeds int64, times *int64, seed uint64, epoch uint64, number uint64, timeoutMs int64) (Result, uintptr) {
 	reach(80)
 	r := C.shim_sampler_sample(C.uintptr_t(sampler), C.uintptr_t(dataset), (*C.int64_t)(unsafe.Pointer(seeds)), C.int64_t(numSeeds), (*C.int64_t)(unsafe.Pointer(times)), C.uint64_t(seed), C.uint64_t(epoch), C.uint64_t(number), C.int64_t(timeoutMs))
@@ -784,7 +784,7 @@ func LoaderFree(loader uintptr) {
 	C.shim_loader_free(C.uintptr_t(loader))
 }
 
-// LoaderGetInfo: Facts about the next mini-batch's epoch.
+// LoaderGetInfo: Facts about the epoch of the next mini-batch.
 func LoaderGetInfo(loader uintptr, info *LoaderInfo) Result {
 	reach(86)
 	r := C.shim_loader_get_info(C.uintptr_t(loader), (*C.gnnmg_loader_info)(unsafe.Pointer(info)))
@@ -798,7 +798,7 @@ func LoaderStart(loader uintptr, epoch int64, step int64) Result {
 	return finish(r)
 }
 
-// LoaderNext: Next mini-batch of this rank, from epoch 0 on; after [End] of the next epoch. An
+// LoaderNext: Next mini-batch of this rank. After [End] the next epoch begins; the first is 0. An
 // error repeats until gnnmg_loader_start().
 func LoaderNext(loader uintptr, timeoutMs int64) (Result, uintptr) {
 	reach(88)
@@ -870,7 +870,7 @@ func BatchExportSparseFeatures(batch uintptr, nodeType int32) (Result, uintptr, 
 	return finish(r.outcome), uintptr(r.indptr), uintptr(r.indices), uintptr(r.values)
 }
 
-// BatchExportLabels: Labels of the seeds: classes i64 [NumSeeds], or f32 [NumSeeds, T].
+// BatchExportLabels: Labels of the seeds: i64 [NumSeeds], or f32 [NumSeeds, T].
 func BatchExportLabels(batch uintptr) (Result, uintptr) {
 	reach(98)
 	r := C.shim_batch_export_labels(C.uintptr_t(batch))
@@ -899,8 +899,8 @@ func ModelCreate(context uintptr, dataset uintptr, config *ModelConfig, settings
 	return finish(r.outcome), uintptr(r.model)
 }
 
-// ModelAddConv: Adds a convolution to a model of [ArchitectureLayers], before its first use. A
-// layer must fit the one before it.
+// ModelAddConv: Adds a convolution to a model of [ArchitectureLayers], before its first use. It
+// must fit the layer before it.
 func ModelAddConv(model uintptr, name *byte, config *ModelConfig, settings *byte) Result {
 	reach(102)
 	r := C.shim_model_add_conv(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), (*C.gnnmg_model_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
@@ -944,7 +944,7 @@ func ModelAddReadout(model uintptr, name *byte, readout int32, size int32) Resul
 }
 
 // ModelSetDevice: Moves a model to a GPU or back to main memory. Tensors exported before keep
-// their values; no layer can be added afterwards. A trainer takes a model in main memory.
+// their values; no layer can be added afterwards.
 func ModelSetDevice(model uintptr, device int32, index int32, stream uint64) Result {
 	reach(108)
 	r := C.shim_model_set_device(C.uintptr_t(model), C.int32_t(device), C.int32_t(index), C.uint64_t(stream))
@@ -971,15 +971,15 @@ func ModelGetInfo(model uintptr, info *ModelInfo) Result {
 	return finish(r)
 }
 
-// ModelTensorKey: Lists the keys of the tensors, parameters first: "convs.0.lin_l.weight".
+// ModelTensorKey: Lists the keys of the tensors, parameters first.
 func ModelTensorKey(model uintptr, index int64) (Result, string, int32) {
 	reach(112)
 	r := C.shim_model_tensor_key(C.uintptr_t(model), C.int64_t(index))
 	return finish(r.outcome), C.GoString(r.key), int32(r.trained)
 }
 
-// ModelExportTensor: A parameter or buffer, in the model's type; buffers may be i64. Like the
-// other exports of a model it shares memory with the model: use it only while no call uses that.
+// ModelExportTensor: A parameter or buffer, in the model's type; buffers may be i64. Exports of a
+// model share its memory: use them while no call uses the model.
 func ModelExportTensor(model uintptr, key *byte) (Result, uintptr) {
 	reach(113)
 	r := C.shim_model_export_tensor(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)))
@@ -993,8 +993,8 @@ func ModelSetTensor(model uintptr, key *byte, values uintptr) Result {
 	return finish(r)
 }
 
-// ModelSetTrainable: Freezes parameters, or trains them again. A frozen parameter has no gradient
-// and no optimizer state, and nothing changes it; running statistics still move. Copies,
+// ModelSetTrainable: Freezes parameters, or trains them again. Nothing changes a frozen
+// parameter, which has no gradient and no optimizer state; running statistics still move. Copies,
 // snapshots and checkpoints stay frozen, files of weights do not. Tensors exported before no
 // longer share memory.
 func ModelSetTrainable(model uintptr, pattern *byte, trainable int32) Result {
@@ -1017,47 +1017,57 @@ func ModelExportParameters(model uintptr) (Result, uintptr) {
 	return finish(r.outcome), uintptr(r.parameters)
 }
 
-// ModelExportGradients: All gradients as one array for all-reduce, without frozen parameters.
+// ModelExportGradients: Gradients of all parameters that are not frozen, as one array for
+// all-reduce.
 func ModelExportGradients(model uintptr) (Result, uintptr) {
 	reach(118)
 	r := C.shim_model_export_gradients(C.uintptr_t(model))
 	return finish(r.outcome), uintptr(r.gradients)
 }
 
-// ModelForward: Result of the model for the seeds of a mini-batch.
-func ModelForward(model uintptr, batch uintptr, training int32, wantLogits bool) (Result, uintptr) {
+// ModelInfer: Result of the model for the seeds of a mini-batch.
+func ModelInfer(model uintptr, batch uintptr) (Result, uintptr) {
 	reach(119)
-	r := C.shim_model_forward(C.uintptr_t(model), C.uintptr_t(batch), C.int32_t(training), wanted(wantLogits))
+	r := C.shim_model_infer(C.uintptr_t(model), C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.logits)
 }
 
-// ModelBackward: Adds the gradient of the loss of the last training forward to the model's
-// gradients. The loss is the (weighted) sum over the labeled seeds, divided by their number
-// (weight) in the whole step: summed over all mini-batches of a step it is the step's mean.
-func ModelBackward(model uintptr, loss int32) (Result, float64) {
+// ModelForward: Training pass for the seeds of a mini-batch: applies dropout, and keeps the pass
+// for gnnmg_model_backward().
+func ModelForward(model uintptr, batch uintptr, wantLogits bool) (Result, uintptr) {
 	reach(120)
+	r := C.shim_model_forward(C.uintptr_t(model), C.uintptr_t(batch), wanted(wantLogits))
+	return finish(r.outcome), uintptr(r.logits)
+}
+
+// ModelBackward: Adds the gradient of the loss of the last gnnmg_model_forward() to the model's
+// gradients. The loss is the (weighted) sum over this mini-batch's labeled seeds, divided by the
+// number (weight) of those of the whole step, so that the losses of a step's mini-batches add up
+// to its mean.
+func ModelBackward(model uintptr, loss int32) (Result, float64) {
+	reach(121)
 	r := C.shim_model_backward(C.uintptr_t(model), C.int32_t(loss))
 	return finish(r.outcome), float64(r.value)
 }
 
 // ModelBackwardFrom: gnnmg_model_backward() for a loss of the caller.
 func ModelBackwardFrom(model uintptr, gradient uintptr) Result {
-	reach(121)
+	reach(122)
 	r := C.shim_model_backward_from(C.uintptr_t(model), C.uintptr_t(gradient))
 	return finish(r)
 }
 
 // ModelEvaluate: Metrics of one part of the chosen split, with full neighborhoods.
 func ModelEvaluate(model uintptr, dataset uintptr, part int32, topK int32, metrics *Metrics, wantConfusion bool, timeoutMs int64) (Result, uintptr) {
-	reach(122)
+	reach(123)
 	r := C.shim_model_evaluate(C.uintptr_t(model), C.uintptr_t(dataset), C.int32_t(part), C.int32_t(topK), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), wanted(wantConfusion), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.confusion)
 }
 
-// ModelEmbed: Result of the model for every node, or with a readout every graph, with full
+// ModelEmbed: Result of the model for every node, or every graph if it has a readout, with full
 // neighborhoods, layer by layer.
 func ModelEmbed(model uintptr, dataset uintptr, nodeType int32, path *byte, wantRows bool, timeoutMs int64) (Result, uintptr) {
-	reach(123)
+	reach(124)
 	r := C.shim_model_embed(C.uintptr_t(model), C.uintptr_t(dataset), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(path)), wanted(wantRows), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
@@ -1068,74 +1078,74 @@ func ModelEmbed(model uintptr, dataset uintptr, nodeType int32, path *byte, want
 // with the SHA-256 of the weights; it can be opened at any moment, also while it is written
 // again.
 func ModelSave(model uintptr, path *byte, settings *byte, timeoutMs int64) Result {
-	reach(124)
+	reach(125)
 	r := C.shim_model_save(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// ModelOpen: Makes a model from a file of [Model.Save], with the same bits; also from the folder
-// of a checkpoint, with the weights trained last, or `best.safetensors` in it.
+// ModelOpen: Makes a model from a file of [Model.Save], with the same bits; also from a
+// checkpoint's folder, with the weights trained last, or `best.safetensors` in it.
 func ModelOpen(context uintptr, path *byte) (Result, uintptr) {
-	reach(125)
+	reach(126)
 	r := C.shim_model_open(C.uintptr_t(context), (*C.char)(unsafe.Pointer(path)))
 	return finish(r.outcome), uintptr(r.model)
 }
 
 // ModelGetConfig: Settings of a model, with the values that were left to the data set.
 func ModelGetConfig(model uintptr, config *ModelConfig) Result {
-	reach(126)
+	reach(127)
 	r := C.shim_model_get_config(C.uintptr_t(model), (*C.gnnmg_model_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
 
-// ModelGetSettings: All settings of a model as the JSON that [Model.Save] writes: also custom
-// layers, and task and classes of its data set.
+// ModelGetSettings: All settings of a model as the JSON of [Model.Save]: also custom layers, and
+// task and classes of its data set.
 func ModelGetSettings(model uintptr) (Result, string) {
-	reach(127)
+	reach(128)
 	r := C.shim_model_get_settings(C.uintptr_t(model))
 	return finish(r.outcome), C.GoString(r.settings)
 }
 
 // ModelLoad: Reads the tensors of a file of PyG, DGL or [Model.Save] under the keys of the
-// model's framework, all or nothing. Extra prefixes of all keys, such as "module.", are ignored.
+// model's framework, all or nothing. Prefixes that all keys have, such as "module.", are ignored.
 // Settings that results depend on must equal the file's; if it has none, the log warns.
 func ModelLoad(model uintptr, path *byte, settings *byte, timeoutMs int64) Result {
-	reach(128)
+	reach(129)
 	r := C.shim_model_load(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// OptimizerCreate: Makes an optimizer of a model's parameters.
+// OptimizerCreate: Makes an optimizer of the model's parameters.
 func OptimizerCreate(model uintptr, settings *byte) (Result, uintptr) {
-	reach(129)
+	reach(130)
 	r := C.shim_optimizer_create(C.uintptr_t(model), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.optimizer)
 }
 
 // OptimizerFree: Frees the handle.
 func OptimizerFree(optimizer uintptr) {
-	reach(130)
+	reach(131)
 	C.shim_optimizer_free(C.uintptr_t(optimizer))
 }
 
-// OptimizerStep: Updates the parameters from the gradients, sets the gradients to 0, and moves
-// the running statistics of batch norms. Holds the model.
+// OptimizerStep: Updates the parameters from the gradients, sets these to 0, and moves the
+// running statistics of batch norms. Holds the model.
 func OptimizerStep(optimizer uintptr) Result {
-	reach(131)
+	reach(132)
 	r := C.shim_optimizer_step(C.uintptr_t(optimizer))
 	return finish(r)
 }
 
 // OptimizerSetLearningRate: Changes the learning rate.
 func OptimizerSetLearningRate(optimizer uintptr, rate float64) Result {
-	reach(132)
+	reach(133)
 	r := C.shim_optimizer_set_learning_rate(C.uintptr_t(optimizer), C.double(rate))
 	return finish(r)
 }
 
 // OptimizerLearningRate: Learning rate.
 func OptimizerLearningRate(optimizer uintptr) (Result, float64) {
-	reach(133)
+	reach(134)
 	r := C.shim_optimizer_learning_rate(C.uintptr_t(optimizer))
 	return finish(r.outcome), float64(r.rate)
 }
@@ -1143,7 +1153,7 @@ func OptimizerLearningRate(optimizer uintptr) (Result, float64) {
 // OptimizerSave: Writes the state of PyTorch's optimizer, for the parameters of a file of
 // [Model.Save] with the same settings.
 func OptimizerSave(optimizer uintptr, path *byte, settings *byte, timeoutMs int64) Result {
-	reach(134)
+	reach(135)
 	r := C.shim_optimizer_save(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1152,7 +1162,7 @@ func OptimizerSave(optimizer uintptr, path *byte, settings *byte, timeoutMs int6
 // from a file of several objects such as a Lightning checkpoint; all or nothing. Rate and
 // settings stay.
 func OptimizerLoad(optimizer uintptr, path *byte, settings *byte, timeoutMs int64) Result {
-	reach(135)
+	reach(136)
 	r := C.shim_optimizer_load(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1160,15 +1170,15 @@ func OptimizerLoad(optimizer uintptr, path *byte, settings *byte, timeoutMs int6
 // CommCreateGroup: Makes a communicator among threads of this process. A failure to connect is an
 // error of the first operation.
 func CommCreateGroup(context uintptr, worldSize int32, config *CommConfig, comms *uintptr) Result {
-	reach(136)
+	reach(137)
 	r := C.shim_comm_create_group(C.uintptr_t(context), C.int32_t(worldSize), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), (*C.uintptr_t)(unsafe.Pointer(comms)))
 	return finish(r)
 }
 
-// CommCreate: Joins a job of several processes, one rank each. Process 0 listens at `host` until
-// all have joined, proved that they know the token, and compared version and number of processes.
+// CommCreate: Joins a job of processes, one rank each. Process 0 listens at `host` until all have
+// joined, proved that they know the token, and compared version and number of processes.
 func CommCreate(context uintptr, host *byte, networkInterface *byte, tokenFile *byte, config *CommConfig, timeoutMs int64) (Result, uintptr) {
-	reach(137)
+	reach(138)
 	r := C.shim_comm_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(host)), (*C.char)(unsafe.Pointer(networkInterface)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.comm)
 }
@@ -1176,7 +1186,7 @@ func CommCreate(context uintptr, host *byte, networkInterface *byte, tokenFile *
 // CommCreateFromEnv: [NewComm] with the variables of torchrun, Open MPI or Slurm, [TokenFile] and
 // [Interface].
 func CommCreateFromEnv(context uintptr, config *CommConfig, timeoutMs int64) (Result, uintptr) {
-	reach(138)
+	reach(139)
 	r := C.shim_comm_create_from_env(C.uintptr_t(context), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.comm)
 }
@@ -1184,71 +1194,71 @@ func CommCreateFromEnv(context uintptr, config *CommConfig, timeoutMs int64) (Re
 // CommFree: Frees the handle; without gnnmg_comm_shutdown() the other ranks are aborted, unless a
 // trainer uses the job.
 func CommFree(comm uintptr) {
-	reach(139)
+	reach(140)
 	C.shim_comm_free(C.uintptr_t(comm))
 }
 
 // CommRank: Rank of this end.
 func CommRank(comm uintptr) (Result, int32) {
-	reach(140)
+	reach(141)
 	r := C.shim_comm_rank(C.uintptr_t(comm))
 	return finish(r.outcome), int32(r.rank)
 }
 
 // CommWorldSize: Number of ranks.
 func CommWorldSize(comm uintptr) (Result, int32) {
-	reach(141)
+	reach(142)
 	r := C.shim_comm_world_size(C.uintptr_t(comm))
 	return finish(r.outcome), int32(r.size)
 }
 
-// CommAllReduce: Reduces the tensors of all ranks, element by element.
+// CommAllReduce: Reduces the tensors of all ranks by element.
 func CommAllReduce(comm uintptr, tensor uintptr, operation int32, timeoutMs int64) Result {
-	reach(142)
+	reach(143)
 	r := C.shim_comm_all_reduce(C.uintptr_t(comm), C.uintptr_t(tensor), C.int32_t(operation), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// CommBroadcast: Copies the tensor of one rank to all ranks.
+// CommBroadcast: Copies the tensor of one rank to all.
 func CommBroadcast(comm uintptr, tensor uintptr, root int32, timeoutMs int64) Result {
-	reach(143)
+	reach(144)
 	r := C.shim_comm_broadcast(C.uintptr_t(comm), C.uintptr_t(tensor), C.int32_t(root), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommAllGather: Gives every rank the tensors of all ranks. Sizes may differ.
 func CommAllGather(comm uintptr, input uintptr, outputs *uintptr, timeoutMs int64) Result {
-	reach(144)
+	reach(145)
 	r := C.shim_comm_all_gather(C.uintptr_t(comm), C.uintptr_t(input), (*C.uintptr_t)(unsafe.Pointer(outputs)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommAllToAll: Sends one tensor to each rank and receives one from each. Sizes may differ.
 func CommAllToAll(comm uintptr, inputs *uintptr, outputs *uintptr, timeoutMs int64) Result {
-	reach(145)
+	reach(146)
 	r := C.shim_comm_all_to_all(C.uintptr_t(comm), (*C.uintptr_t)(unsafe.Pointer(inputs)), (*C.uintptr_t)(unsafe.Pointer(outputs)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommBarrier: Waits until all ranks have called it.
 func CommBarrier(comm uintptr, timeoutMs int64) Result {
-	reach(146)
+	reach(147)
 	r := C.shim_comm_barrier(C.uintptr_t(comm), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommCancel: Ends the running operation and the communicator, with the whole job of processes:
-// [ErrCancelled] here, [ErrAborted] on the others, naming this rank. Returns after they have been
+// [ErrCancelled] here, [ErrAborted] on the others, naming this rank. Returns when they have been
 // notified.
 func CommCancel(comm uintptr) {
-	reach(147)
+	reach(148)
 	C.shim_comm_cancel(C.uintptr_t(comm))
 }
 
 // CommShutdown: Ends the communicator in order, when all ranks have called it. Only
 // gnnmg_comm_free() may follow.
 func CommShutdown(comm uintptr, timeoutMs int64) Result {
-	reach(148)
+	reach(149)
 	r := C.shim_comm_shutdown(C.uintptr_t(comm), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1256,7 +1266,7 @@ func CommShutdown(comm uintptr, timeoutMs int64) Result {
 // DatasetOpenParts: Opens this process's share of a graph in parts; collective in a job of
 // several processes.
 func DatasetOpenParts(context uintptr, comm uintptr, folder *byte, config *ServedConfig, timeoutMs int64) (Result, uintptr) {
-	reach(149)
+	reach(150)
 	r := C.shim_dataset_open_parts(C.uintptr_t(context), C.uintptr_t(comm), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.dataset)
 }
@@ -1264,43 +1274,43 @@ func DatasetOpenParts(context uintptr, comm uintptr, folder *byte, config *Serve
 // DatasetOpenServed: [OpenParts] from graph servers, which may be restarted or replaced during an
 // epoch. Labels, splits and weights are copied.
 func DatasetOpenServed(context uintptr, addresses *byte, tokenFile *byte, config *ServedConfig, settings *byte, timeoutMs int64) (Result, uintptr) {
-	reach(150)
+	reach(151)
 	r := C.shim_dataset_open_served(C.uintptr_t(context), (*C.char)(unsafe.Pointer(addresses)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_served_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.dataset)
 }
 
 // TrainerCreate: Makes a trainer.
 func TrainerCreate(model uintptr, dataset uintptr, sampler uintptr, comm uintptr, config *TrainerConfig, settings *byte) (Result, uintptr) {
-	reach(151)
+	reach(152)
 	r := C.shim_trainer_create(C.uintptr_t(model), C.uintptr_t(dataset), C.uintptr_t(sampler), C.uintptr_t(comm), (*C.gnnmg_trainer_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.trainer)
 }
 
-// TrainerFree: Frees the handle; cancels a running training.
+// TrainerFree: Frees the handle.
 func TrainerFree(trainer uintptr) {
-	reach(152)
+	reach(153)
 	C.shim_trainer_free(C.uintptr_t(trainer))
 }
 
-// TrainerSetRecord: Writes the results of each epoch, from the next start on.
+// TrainerSetRecord: Records the results of each epoch, from the next start on.
 func TrainerSetRecord(trainer uintptr, record int32, path *byte) Result {
-	reach(153)
+	reach(154)
 	r := C.shim_trainer_set_record(C.uintptr_t(trainer), C.int32_t(record), (*C.char)(unsafe.Pointer(path)))
 	return finish(r)
 }
 
 // TrainerSetCheckpoints: Writes checkpoints, from the next start on: after the given steps or
-// seconds, or each epoch if neither is set, and at the end. Training pauses only for a copy in
-// memory; a failed write is an error of the next step.
+// seconds, else after each epoch, and at the end. Training pauses only for a copy in memory; a
+// failed write is an error of the next step.
 func TrainerSetCheckpoints(trainer uintptr, folder *byte, config *CheckpointConfig) Result {
-	reach(154)
+	reach(155)
 	r := C.shim_trainer_set_checkpoints(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_checkpoint_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
 
 // TrainerSave: Writes a checkpoint now, between two steps.
 func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(155)
+	reach(156)
 	r := C.shim_trainer_save(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1310,7 +1320,7 @@ func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
 // model, and settings of the plan (seed, batch size, order, loss, kind of optimizer, BestBy) must
 // equal the saved ones; rates, schedule, epochs and ranks are the trainer's.
 func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(156)
+	reach(157)
 	r := C.shim_trainer_load(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1318,82 +1328,81 @@ func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
 // TrainerGetOptimizer: Optimizer of the trainer. [Optimizer.Save] and [Optimizer.Load] are then
 // collective, between two steps; the caller loads the weights that belong to a state.
 func TrainerGetOptimizer(trainer uintptr) (Result, uintptr) {
-	reach(157)
+	reach(158)
 	r := C.shim_trainer_get_optimizer(C.uintptr_t(trainer))
 	return finish(r.outcome), uintptr(r.optimizer)
 }
 
-const indexTrainerSetLoss = 158
+const indexTrainerSetLoss = 159
 
-// TrainerSetLearningRate: Sets the learning rate in place of config and schedule, from the next
-// epoch or [Trainer.Step] on; also in `on_epoch`. All ranks use it; processes that call with
-// different rates end with [ErrMismatch]. Checkpoints keep it.
+// TrainerSetLearningRate: Sets the learning rate of all ranks, in place of config and schedule,
+// from the next epoch or [Trainer.Step] on; also in `on_epoch`. Processes with different rates
+// end with [ErrMismatch]. Checkpoints keep it.
 func TrainerSetLearningRate(trainer uintptr, rate float64) Result {
-	reach(159)
+	reach(160)
 	r := C.shim_trainer_set_learning_rate(C.uintptr_t(trainer), C.double(rate))
 	return finish(r)
 }
 
-const indexTrainerStart = 160
+const indexTrainerStart = 161
 
 // TrainerWait: Waits for the end of training and runs its callbacks. After an error the model has
 // the weights of the last step of the first rank, or those last read from its lost GPU.
 func TrainerWait(trainer uintptr, timeoutMs int64) Result {
-	reach(161)
+	reach(162)
 	r := C.shim_trainer_wait(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-const indexTrainerRun = 162
+const indexTrainerRun = 163
 
-// TrainerStop: Stops training in order: all ranks end after the same step, waits return [Ok], and
+// TrainerStop: Stops training in order: all ranks end after the same step, waits return [Ok],
 // another start continues.
 func TrainerStop(trainer uintptr) {
-	reach(163)
+	reach(164)
 	C.shim_trainer_stop(C.uintptr_t(trainer))
 }
 
 // TrainerCancel: Ends the work immediately: [ErrCancelled] here, [ErrAborted] on other processes.
 // Another start continues from the last step.
 func TrainerCancel(trainer uintptr) {
-	reach(164)
+	reach(165)
 	C.shim_trainer_cancel(C.uintptr_t(trainer))
 }
 
 // TrainerStep: Runs one step on all ranks, and the validation if one is due.
 func TrainerStep(trainer uintptr, timeoutMs int64) (Result, float64) {
-	reach(165)
+	reach(166)
 	r := C.shim_trainer_step(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), float64(r.loss)
 }
 
-// TrainerEvaluate: Metrics of one part of the split, computed by all ranks; the same on all
-// processes.
+// TrainerEvaluate: Metrics of one part of the split, by all ranks; the same on all processes.
 func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, wantConfusion bool, timeoutMs int64) (Result, uintptr) {
-	reach(166)
+	reach(167)
 	r := C.shim_trainer_evaluate(C.uintptr_t(trainer), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), wanted(wantConfusion), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.confusion)
 }
 
-// TrainerEmbed: [Model.Embed] by all ranks. Every process gets all rows, process 0 the file. With
-// Deterministic the bits are the same for any number of ranks.
+// TrainerEmbed: [Model.Embed] by all ranks. Every process gets all rows; process 0 writes the
+// file. With Deterministic the bits are the same for any number of ranks.
 func TrainerEmbed(trainer uintptr, nodeType int32, path *byte, wantRows bool, timeoutMs int64) (Result, uintptr) {
-	reach(167)
+	reach(168)
 	r := C.shim_trainer_embed(C.uintptr_t(trainer), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(path)), wanted(wantRows), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
 
 // TrainerGetMemoryInfo: Upper bound of the training's memory on a GPU, even without one. Ranks on
-// GPUs reserve it when they begin, or end with [ErrNoMemory] and the list of parts.
+// GPUs reserve it when they begin, or end with [ErrNoMemory], listing these parts.
 func TrainerGetMemoryInfo(trainer uintptr, gpuBytes uint64, info *MemoryInfo) Result {
-	reach(168)
+	reach(169)
 	r := C.shim_trainer_get_memory_info(C.uintptr_t(trainer), C.size_t(gpuBytes), (*C.gnnmg_memory_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerProgress: Progress of a training.
 func TrainerProgress(trainer uintptr, info *ProgressInfo) Result {
-	reach(169)
+	reach(170)
 	r := C.shim_trainer_progress(C.uintptr_t(trainer), (*C.gnnmg_progress_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
@@ -1401,34 +1410,34 @@ func TrainerProgress(trainer uintptr, info *ProgressInfo) Result {
 // TrainerGetRankInfo: Facts about a rank of this process in the running epoch, or in the previous
 // one until its first step is complete.
 func TrainerGetRankInfo(trainer uintptr, index int64, info *RankInfo) Result {
-	reach(170)
+	reach(171)
 	r := C.shim_trainer_get_rank_info(C.uintptr_t(trainer), C.int64_t(index), (*C.gnnmg_rank_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerGetModel: Model of the trainer.
 func TrainerGetModel(trainer uintptr) (Result, uintptr) {
-	reach(171)
+	reach(172)
 	r := C.shim_trainer_get_model(C.uintptr_t(trainer))
 	return finish(r.outcome), uintptr(r.model)
 }
 
 // TrainerSnapshot: Copies the model as of the last complete step, also during training and in a
-// callback: with Average the averaged weights, and after the last epoch those that the trainer
-// leaves (KeepBest). On GPUs as they came to main memory last: at the end of an epoch, before
-// `on_epoch`, or at a checkpoint.
+// callback. With the setting Average the copy has the averaged weights; after the last epoch,
+// those that the trainer leaves (KeepBest). From GPUs it has the weights that came to main memory
+// last: at the end of an epoch, before `on_epoch`, or at a checkpoint.
 func TrainerSnapshot(trainer uintptr) (Result, uintptr) {
-	reach(172)
+	reach(173)
 	r := C.shim_trainer_snapshot(C.uintptr_t(trainer))
 	return finish(r.outcome), uintptr(r.model)
 }
 
-// PredictorCreate: Makes a predictor. Without the setting Fanouts neighborhoods are whole, and
-// results are those of [Model.Embed] up to rounding. With it they are the bits of
-// gnnmg_model_forward() on gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and
+// PredictorCreate: Makes a predictor. Without the setting Fanouts it takes whole neighborhoods,
+// and its results are those of [Model.Embed] up to rounding. With it they are the bits of
+// gnnmg_model_infer() on gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and
 // number 0. If a norm takes all nodes together, this call computes all results.
 func PredictorCreate(model uintptr, dataset uintptr, settings *byte) (Result, uintptr) {
-	reach(173)
+	reach(174)
 	r := C.shim_predictor_create(C.uintptr_t(model), C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r.outcome), uintptr(r.predictor)
 }
@@ -1436,28 +1445,28 @@ func PredictorCreate(model uintptr, dataset uintptr, settings *byte) (Result, ui
 // PredictorRun: Results for nodes or graphs, on the calling thread; a call of little work starts
 // no other threads. For all nodes [Model.Embed] is faster.
 func PredictorRun(predictor uintptr, ids *int64, numIDs int64, output int32, out unsafe.Pointer, capacity uint64) (Result, uint64) {
-	reach(174)
+	reach(175)
 	r := C.shim_predictor_run(C.uintptr_t(predictor), (*C.int64_t)(unsafe.Pointer(ids)), C.int64_t(numIDs), C.int32_t(output), out, C.size_t(capacity))
 	return finish(r.outcome), uint64(r.needed)
 }
 
 // PredictorGetInfo: Facts about a predictor.
 func PredictorGetInfo(predictor uintptr, info *PredictorInfo) Result {
-	reach(175)
+	reach(176)
 	r := C.shim_predictor_get_info(C.uintptr_t(predictor), (*C.gnnmg_predictor_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // PredictorFree: Frees the handle. Running calls are answered.
 func PredictorFree(predictor uintptr) {
-	reach(176)
+	reach(177)
 	C.shim_predictor_free(C.uintptr_t(predictor))
 }
 
-// ServerCreate: Opens parts of a folder for serving. Edges and sparse features are read into
-// memory; dense rows are read on demand, and kept while half of the machine's memory is free.
+// ServerCreate: Opens parts for serving. Edges and sparse features are read into memory; dense
+// rows are read on demand, and kept while half of the machine's memory is free.
 func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, address *byte, tokenFile *byte, config *ServerConfig, timeoutMs int64) (Result, uintptr) {
-	reach(177)
+	reach(178)
 	r := C.shim_server_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(folder)), (*C.int32_t)(unsafe.Pointer(parts)), C.int64_t(numParts), (*C.char)(unsafe.Pointer(address)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_server_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.server)
 }
@@ -1465,35 +1474,34 @@ func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, a
 // ServerSetTLS: Makes server and clients authenticate each other by certificates, in PEM files
 // that gnnmg_server_start() reads.
 func ServerSetTLS(server uintptr, certificate *byte, key *byte, authority *byte) Result {
-	reach(178)
+	reach(179)
 	r := C.shim_server_set_tls(C.uintptr_t(server), (*C.char)(unsafe.Pointer(certificate)), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(authority)))
 	return finish(r)
 }
 
 // ServerStart: Begins to listen. Threads of the server answer.
 func ServerStart(server uintptr) Result {
-	reach(179)
+	reach(180)
 	r := C.shim_server_start(C.uintptr_t(server))
 	return finish(r)
 }
 
-// ServerGetInfo: State and counts of a server.
+// ServerGetInfo: Facts about a server.
 func ServerGetInfo(server uintptr, info *ServerInfo) Result {
-	reach(180)
+	reach(181)
 	r := C.shim_server_get_info(C.uintptr_t(server), (*C.gnnmg_server_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
-// ServerShutdown: Ends the server in order, for ever: refuses new requests and answers the
-// running ones.
+// ServerShutdown: Ends the server for ever: refuses new requests and answers the running ones.
 func ServerShutdown(server uintptr, timeoutMs int64) Result {
-	reach(181)
+	reach(182)
 	r := C.shim_server_shutdown(C.uintptr_t(server), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // ServerFree: Frees the handle; without [Server.Shutdown] running requests are aborted.
 func ServerFree(server uintptr) {
-	reach(182)
+	reach(183)
 	C.shim_server_free(C.uintptr_t(server))
 }

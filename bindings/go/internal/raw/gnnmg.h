@@ -23,25 +23,24 @@ extern "C" {
  *
  * A training loop has three levels:
  * - gnnmg_trainer_run(): the library runs the loop;
- * - gnnmg_trainer_step(): the caller writes the loop, the library runs each step;
+ * - gnnmg_trainer_step(): the caller runs the loop, the library each step;
  * - gnnmg_loader_next(), gnnmg_model_forward(), gnnmg_model_backward(), gnnmg_comm_all_reduce(),
- *   gnnmg_optimizer_step(): the caller writes everything.
+ *   gnnmg_optimizer_step(): the caller runs everything.
  *
  * @section names Names
- * A function is `gnnmg_<noun>_<verb>` or `gnnmg_<noun>_<property>`. A type is `gnnmg_<noun>`, with
+ * A function is `gnnmg_<noun>_<verb>` or `gnnmg_<noun>_<property>`, a type `gnnmg_<noun>`, with
  * `_config` for settings, `_info` for facts, `_fn` for callbacks. Ids, counts and shapes are
- * `int64_t`, bytes `size_t`, flags `int32_t` 0 or 1, enumerations `int32_t` with named constants.
+ * `int64_t`, bytes `size_t`, flags `int32_t` 0 or 1, enumerations `int32_t`.
  *
  * @section handles Handles
- * A handle is a token, not an address. NULL, a freed handle, another kind or garbage gives
- * ::GNNMG_ERR_HANDLE. An object lives as long as another needs it: handles may be freed in any
- * order, on any thread. Freeing NULL or a stale handle does nothing. A free never fails or waits;
- * it cancels the work of a running object. The caller frees every returned handle, or all with
- * gnnmg_context_close().
+ * A handle is a token, not an address: NULL, a freed handle, another kind or garbage gives
+ * ::GNNMG_ERR_HANDLE. The caller frees every returned handle, in any order, on any thread, or all
+ * with gnnmg_context_close(). An object lives as long as another needs it. A free never fails or
+ * waits; it cancels the work of a running object. Freeing NULL or a stale handle does nothing.
  *
  * @section errors Errors
  * A ::gnnmg_status is 0 for success, positive for an answer (::GNNMG_END, ::GNNMG_PENDING),
- * negative for an error. After an error every output but `needed` is NULL or 0 and nothing has
+ * negative for an error. After an error every output but `needed` is NULL or 0, and nothing has
  * changed. gnnmg_last_error() names the culprit, the value found and the value expected.
  *
  * `@return` lists statuses besides ::GNNMG_OK and these common ones:
@@ -49,8 +48,7 @@ extern "C" {
  *   range, objects of two contexts), ::GNNMG_ERR_BUSY, ::GNNMG_ERR_VERSION (a struct with fields
  *   unknown to the library), ::GNNMG_ERR_NO_MEMORY, ::GNNMG_ERR_FORKED, ::GNNMG_ERR_INTERNAL;
  * - a name, key, path, index, or number of a type, layer, GPU, rank, part or split that does not
- *   exist: ::GNNMG_ERR_NOT_FOUND; also an object without the features, labels, split or parts that
- *   the function needs;
+ *   exist, or an object without needed features, labels, split or parts: ::GNNMG_ERR_NOT_FOUND;
  * - an entry of an array that does not exist: ::GNNMG_ERR_RANGE, naming array and position;
  * - with files: ::GNNMG_ERR_IO; when reading also ::GNNMG_ERR_FORMAT, ::GNNMG_ERR_CHECKSUM,
  *   ::GNNMG_ERR_NAN and ::GNNMG_ERR_RANGE, naming the file;
@@ -63,19 +61,19 @@ extern "C" {
  *   ::GNNMG_ERR_TIMEOUT, ::GNNMG_ERR_PEER_LOST and ::GNNMG_ERR_PROTOCOL, naming process or part.
  *
  * @section structs Structs
- * A struct begins with `struct_size`, its size for the caller's compiler, which the caller sets. 0
- * is the default of every config field, so
- * `gnnmg_x_config config = {.struct_size = sizeof config};` is complete; NULL means the same. Later
- * versions only append fields. Unknown bytes must be 0. The library keeps no pointer from a struct.
+ * The caller sets `struct_size`, the first field of a struct, to its `sizeof`. 0 is the default of
+ * every other config field, so `gnnmg_x_config config = {.struct_size = sizeof config};` is
+ * complete; NULL means the same. Later versions only append fields. Unknown bytes must be 0. The
+ * library keeps no pointer from a struct.
  *
  * @section named_settings Settings
- * `settings` gives the fields of `config`, and many settings more, by name: words `name=value` with
+ * `settings` sets the fields of `config`, and many settings more, by name: words `name=value` with
  * blanks between them, such as "heads=8 negative_slope=0.1". A flag is 0 or 1, a choice a word in
  * lower case ("relu" for ::GNNMG_ACTIVATION_RELU), a list has commas ("10,10"), and a value with
  * blanks is in double quotes. A text has at most 65 535 bytes. A setting is given by field or by
  * name, not both; one that the others leave without effect is an error, unless it is the default.
- * Errors list the names or values that exist; gnnmg_setting_get_info() and the page
- * [Settings](settings.md) list all.
+ * Errors list the names or values that exist; so do gnnmg_setting_get_info() and the page
+ * [Settings](settings.md).
  *
  * @section parameters Parameters
  * These mean the same everywhere and are not described again:
@@ -89,7 +87,8 @@ extern "C" {
  * - `indptr`, `indices`, `values`: rows of variable length, [rows + 1], [entries], [entries]: row r
  *   has entries indptr[r] to indptr[r+1] - 1; `num_columns`: width of the dense form;
  * - `path`, `folder`: written whole or not at all. A file is replaced; a new folder must not exist;
- * - `token_file`: path of a secret, 32 to 1024 bytes in a file of mode 0600;
+ * - `token_file`: path of a secret of 32 to 1024 bytes, in a file of this user or root that nobody
+ *   else may read (mode 0600); one of root may be readable by its group (0640 or 0440);
  * - `text`, `capacity`, `needed`: the function writes at most `capacity` bytes, with the final NUL,
  *   and sets `needed` to the size of the whole text;
  * - `function`, `user_data`, `release`: see Callbacks; `timeout_ms`: see Waiting.
@@ -100,10 +99,10 @@ extern "C" {
  * A tensor is a handle of an array in memory, contiguous and row-major. Any number of calls may use
  * one at once, and it may be freed meanwhile. @ref tensor makes one of an array of the caller, or
  * of a DLPack tensor, which NumPy, PyTorch, JAX and others exchange without copying.
- * - `import` frees the handle on success and keeps the memory, which must not change; it copies
- *   edges, and the array of a tensor that has no `release`.
- * - `export` returns a tensor that keeps its memory alive, even when all other handles are freed.
- *   Shared data is read-only.
+ * - `import` functions free the handle on success and keep the memory, which must not change. They
+ *   copy edges, and any array whose tensor has no `release`.
+ * - `export` functions return a tensor that keeps its memory alive, even when all other handles are
+ *   freed. Shared data is read-only.
  * - Other functions use or copy an array during the call only.
  *
  * When nothing needs the caller's memory any more, the library calls its `release` or DLPack
@@ -114,17 +113,18 @@ extern "C" {
  * Each function follows one of three rules:
  * - <b>(a)</b> at any time, on any thread: functions on contexts, tensors and statuses, and every
  *   free, cancel and stop;
- * - <b>(b)</b> together with other (b) calls: functions whose first handle is `const`;
- * - <b>(c)</b> alone, all others: (b) and (c) calls on the object meanwhile give ::GNNMG_ERR_BUSY.
+ * - <b>(b)</b> together with other (b) calls: functions that only read their first handle, which is
+ *   `const`;
+ * - <b>(c)</b> alone: all others. Meanwhile (b) and (c) calls on the object give ::GNNMG_ERR_BUSY.
  *
  * `@threading` marks exceptions. A collision is an error, never a race. A trainer holds its model
  * from start until a wait reports its end.
  *
  * @section waiting Waiting
  * A function with `timeout_ms` waits at most that many milliseconds; -1 means until the configured
- * deadlines. Then it returns ::GNNMG_PENDING: the work goes on, and a call with equal arguments
- * waits for it again. Other (c) calls on the object meanwhile give ::GNNMG_ERR_BUSY, which names
- * the pending call and how to end it.
+ * deadlines. Then it returns ::GNNMG_PENDING and the work goes on; a call with equal arguments
+ * waits for it again. Until that call has the result, other calls on the object can give
+ * ::GNNMG_ERR_BUSY, which names the pending call and how to end it.
  *
  * @section callbacks Callbacks
  * Callbacks run on host threads inside a call that waits, or inside gnnmg_context_lend(). A
@@ -147,7 +147,7 @@ extern "C" {
 
 #ifndef GNNMG_API
 #if defined(__GNUC__)
-/** Marks the functions of this header; callers need not use it. */
+/** Marks the functions of this header; callers need not use the three macros. */
 #define GNNMG_API __attribute__((visibility("default")))
 #else
 #define GNNMG_API
@@ -156,51 +156,49 @@ extern "C" {
 
 #ifndef GNNMG_MUST_USE
 #if defined(__GNUC__)
-/** Marks results that must not be ignored; callers need not use it. */
+/** Marks results that must not be ignored. */
 #define GNNMG_MUST_USE __attribute__((warn_unused_result))
 #else
 #define GNNMG_MUST_USE
 #endif
 #endif
 
-/** Begins the declaration of a function that returns a ::gnnmg_status; callers need not use it. */
+/** Begins the declaration of a function that returns a ::gnnmg_status. */
 #define GNNMG_STATUS GNNMG_API GNNMG_MUST_USE gnnmg_status
 
 /* ============================================================================================= */
-/** @defgroup version Version
- * Versions of header and library. */
+/** @defgroup version Version */
 
 #define GNNMG_VERSION_MAJOR 0 /**< Changes with the ABI. */
 #define GNNMG_VERSION_MINOR 2 /**< Changes with the ABI before 1.0. */
 #define GNNMG_VERSION_PATCH 0 /**< Changes with corrections. */
 #define GNNMG_VERSION 200     /**< Version of this header: major * 10000 + minor * 100 + patch. */
 
-/** @return version of the library, in the form of ::GNNMG_VERSION */
+/** @return version of the library, as ::GNNMG_VERSION */
 GNNMG_API int32_t gnnmg_version(void);
 
 /* ============================================================================================= */
-/** @defgroup status Status and errors
- * Results of functions. */
+/** @defgroup status Status and errors */
 
-/** Result of a function: 0 success, above 0 an answer, below 0 an error. */
+/** 0 success, above 0 an answer, below 0 an error. */
 typedef int32_t gnnmg_status;
 enum {
   GNNMG_OK = 0,                    /**< Success. */
   GNNMG_END = 1,                   /**< The epoch, list or queue has ended. */
   GNNMG_PENDING = 2,               /**< Not finished; the same call waits again. */
   GNNMG_ERR_INVALID_ARGUMENT = -1, /**< An argument is wrong. */
-  GNNMG_ERR_HANDLE = -2,           /**< Not a live handle of this kind. */
+  GNNMG_ERR_HANDLE = -2,           /**< No live handle of this kind. */
   GNNMG_ERR_BUSY = -3,             /**< Another call holds the object. */
-  GNNMG_ERR_VERSION = -4,          /**< Another version of header, struct or file. */
+  GNNMG_ERR_VERSION = -4,          /**< Other version of header, struct or file. */
   GNNMG_ERR_NOT_FOUND = -5,        /**< No such file, name, key, index or number. */
   GNNMG_ERR_IO = -6,               /**< Reading or writing failed; the text has errno. */
-  GNNMG_ERR_FORMAT = -7,           /**< A file is not as its format requires. */
+  GNNMG_ERR_FORMAT = -7,           /**< A file violates its format. */
   GNNMG_ERR_CHECKSUM = -8,         /**< A file has changed since it was written. */
-  GNNMG_ERR_RANGE = -9,            /**< An id or value in data is out of range. */
+  GNNMG_ERR_RANGE = -9,            /**< An id or value is out of range. */
   GNNMG_ERR_NAN = -10,             /**< Data is NaN or infinite. */
   GNNMG_ERR_DIVERGED = -11,        /**< The loss was not finite three times. */
   GNNMG_ERR_NO_MEMORY = -12,       /**< Not enough memory; the object stays usable. */
-  GNNMG_ERR_DEPENDENCY = -13,      /**< A missing library or driver, or another version. */
+  GNNMG_ERR_DEPENDENCY = -13,      /**< A library or driver is missing or of another version. */
   GNNMG_ERR_UNSUPPORTED = -14,     /**< Not supported. */
   GNNMG_ERR_DEVICE_LOST = -15,     /**< A device has failed and stays failed. */
   GNNMG_ERR_TIMEOUT = -16,         /**< A configured deadline passed. */
@@ -208,8 +206,8 @@ enum {
   GNNMG_ERR_ABORTED = -18,         /**< Another rank failed or stopped. */
   GNNMG_ERR_MISMATCH = -19,        /**< Ranks, or settings and stored data, do not match. */
   GNNMG_ERR_UNAVAILABLE = -20,     /**< A server, port or GPU is not available. */
-  GNNMG_ERR_AUTH = -21,            /**< A token or certificate is refused, or a message
-                                        was changed in transit. */
+  GNNMG_ERR_AUTH = -21,            /**< A token or certificate is refused, or a message was
+                                        changed in transit. */
   GNNMG_ERR_PROTOCOL = -22,        /**< A peer sent an invalid message. */
   GNNMG_ERR_CANCELLED = -23,       /**< The caller canceled. */
   GNNMG_ERR_CALLBACK = -24,        /**< A callback returned non-zero. */
@@ -217,13 +215,13 @@ enum {
   GNNMG_ERR_INTERNAL = -26         /**< A fault of the library; please report it. */
 };
 
-/** Facts about the last error of a thread. */
+/** A thread's last error. */
 typedef struct gnnmg_error_info {
   uint32_t struct_size;
-  gnnmg_status status;  /**< Status of that call; ::GNNMG_OK without an error. */
+  gnnmg_status status;  /**< ::GNNMG_OK without an error. */
   int32_t rank;         /**< The failed rank, or -1. */
   int32_t system_error; /**< errno of a failed system call, or 0. */
-  char text[1024];      /**< Start of gnnmg_last_error(). */
+  char text[1024];      /**< Start of the text. */
 } gnnmg_error_info;
 
 /** Name of a status: "ERR_FORMAT" for ::GNNMG_ERR_FORMAT.
@@ -242,8 +240,8 @@ typedef void (*gnnmg_release_fn)(void* user_data);
 
 /* ============================================================================================= */
 /** @defgroup context Context
- * A context owns threads, a memory limit and messages. Contexts share nothing. A call beyond the
- * limit fails with ::GNNMG_ERR_NO_MEMORY, naming size and purpose of the request. */
+ * A context owns threads, a memory limit and messages, and shares nothing with others. A call
+ * beyond the limit fails with ::GNNMG_ERR_NO_MEMORY, naming size and purpose of the request. */
 
 /** Root of all other objects. */
 typedef struct gnnmg_context gnnmg_context;
@@ -251,27 +249,26 @@ typedef struct gnnmg_context gnnmg_context;
 /** Settings of a context. */
 typedef struct gnnmg_context_config {
   uint32_t struct_size;
-  int32_t num_threads;  /**< Threads for reading, sampling and evaluation, with
-                             the caller's. Default: one per core. */
-  int64_t log_capacity; /**< Messages in the queue; new ones replace
-                             the oldest. Default 1024. */
-  size_t memory_limit;  /**< Bytes of graphs, samples, mini-batches and result rows,
-                             not LibTorch's. Default: no limit. */
+  int32_t num_threads;  /**< Threads for reading, sampling and evaluation, including the
+                             caller's. Default: one per core. */
+  int64_t log_capacity; /**< Messages in the queue; new ones replace the oldest. Default 1024. */
+  size_t memory_limit;  /**< Bytes of graphs, samples, mini-batches and result rows, not
+                             LibTorch's. Default: no limit. */
 } gnnmg_context_config;
 
 /** Facts about a context. */
 typedef struct gnnmg_context_info {
   uint32_t struct_size;
-  int32_t num_threads;   /**< Threads, with the caller's. */
+  int32_t num_threads;   /**< Threads, including the caller's. */
   int32_t num_cores;     /**< Cores of this process. */
-  int32_t torch_version; /**< LibTorch's version, in the form of ::GNNMG_VERSION. */
+  int32_t torch_version; /**< LibTorch's version, as ::GNNMG_VERSION. */
   size_t memory_limit;   /**< Limit in bytes; 0: none. */
   size_t memory_used;    /**< Bytes in use. */
 } gnnmg_context_info;
 
 /** Makes a context.
  * @param header_version ::GNNMG_VERSION
- * @return ::GNNMG_ERR_VERSION if header and library differ in the minor version;
+ * @return ::GNNMG_ERR_VERSION if the minor versions of header and library differ;
  *   ::GNNMG_ERR_DEPENDENCY if the process has loaded another LibTorch */
 GNNMG_STATUS gnnmg_context_create(int32_t header_version, const gnnmg_context_config* config,
                                   gnnmg_context** context);
@@ -285,7 +282,7 @@ GNNMG_API void gnnmg_context_close(gnnmg_context* context);
 /** Facts about a context. */
 GNNMG_STATUS gnnmg_context_get_info(const gnnmg_context* context, gnnmg_context_info* info);
 
-/** Sets an option, a setting of the subject "context". */
+/** Sets an option: a setting of the subject "context". */
 GNNMG_STATUS gnnmg_context_set_option(gnnmg_context* context, const char* key, const char* value);
 
 /** Value of an option. */
@@ -296,32 +293,33 @@ GNNMG_STATUS gnnmg_context_get_option(const gnnmg_context* context, const char* 
 typedef struct gnnmg_setting_info {
   uint32_t struct_size;
   int32_t is_field;          /**< 1: also a field of the config. */
-  const char* name;          /**< Name, such as "heads". */
-  const char* type;          /**< "flag", "integer", "number", "choice", "text", or "integers" and
+  const char* name;          /**< "heads" */
+  const char* type;          /**< "flag", "integer", "number", "choice", "text"; "integers",
                                   "choices" for lists. */
-  const char* default_value; /**< Default, such as "1". */
-  const char* values;        /**< Range or choices: "1 to 64". */
+  const char* default_value; /**< "1" */
+  const char* values;        /**< Range or choices: "1 to 64" */
   const char* help;          /**< Effect. */
 } gnnmg_setting_info;
 
 /** Lists the settings of a subject.
- * @param subject "context", "dataset", "split", "folds", "parts", "served", "sampler",
- *   "loader", "model", "norm", "model_file", "optimizer", "trainer", "predictor", or a
- *   generator of gnnmg_graph_generate() */
+ * @param subject "context", "dataset", "split", "folds", "parts", "served", "sampler", "loader",
+ *   "model", "norm", "model_file", "optimizer", "trainer", "predictor", or a generator of
+ *   gnnmg_graph_generate() */
 GNNMG_STATUS gnnmg_setting_get_info(const char* subject, int64_t index, gnnmg_setting_info* info);
 
-/** Lends the calling thread for callbacks.
- * @return ::GNNMG_OK after the time; ::GNNMG_END after a free of the handle */
+/** Lends the calling thread for callbacks until the time is over (::GNNMG_OK) or the handle is
+ * freed.
+ * @return ::GNNMG_END after a free */
 GNNMG_STATUS gnnmg_context_lend(gnnmg_context* context, int64_t timeout_ms);
 
-/** Cancels the running calls of this context on data sets, model files, gnnmg_model_evaluate(),
+/** Cancels this context's running calls on data sets, model files, gnnmg_model_evaluate(),
  * gnnmg_model_embed(), predictors, gnnmg_comm_create() and gnnmg_context_lend(). */
 GNNMG_API void gnnmg_context_cancel(gnnmg_context* context);
 
 /** Severity of a message. */
 typedef int32_t gnnmg_log_level;
 enum {
-  GNNMG_LOG_DEBUG = 0,   /**< Details for finding a fault. */
+  GNNMG_LOG_DEBUG = 0,   /**< Details. */
   GNNMG_LOG_INFO = 1,    /**< Normal progress. */
   GNNMG_LOG_WARNING = 2, /**< Possible mistake. */
   GNNMG_LOG_ERROR = 3    /**< Failure in the background. */
@@ -332,23 +330,23 @@ typedef struct gnnmg_log_info {
   uint32_t struct_size;
   gnnmg_log_level level;  /**< Severity. */
   int64_t unix_time_ns;   /**< Nanoseconds since 1970 UTC. */
-  int64_t dropped_before; /**< Messages lost before this one in a full queue. */
+  int64_t dropped_before; /**< Messages lost before this one. */
 } gnnmg_log_info;
 
-/** Takes the oldest message. One that does not fit stays.
+/** Takes the oldest message if its text fits.
  * @return ::GNNMG_END without a message */
 GNNMG_STATUS gnnmg_log_next(gnnmg_context* context, gnnmg_log_info* info, char* text,
                             size_t capacity, size_t* needed);
 
 /* ============================================================================================= */
 /** @defgroup device Devices
- * Models run on the CPU or on NVIDIA GPUs of compute capability 8.0 or higher, which need a
- * driver for CUDA 13 and the plug-in `libgnnmg_cuda.so` in the library's folder. Devices have
- * the driver's numbers (`CUDA_VISIBLE_DEVICES`). A failed device stays failed.
+ * Models run on the CPU or on NVIDIA GPUs of compute capability 8.0 or higher, with a driver for
+ * CUDA 13 and the plug-in `libgnnmg_cuda.so` in the library's folder. Devices have the driver's
+ * numbers (`CUDA_VISIBLE_DEVICES`). A failed device stays failed.
  *
  * A trainer uses GPUs by itself. A custom loop moves the model with gnnmg_model_set_device() and
- * sets the same GPU in the loader's config. Results are complete when a call returns, or with a
- * stream of the caller, a `cudaStream_t` as a number, ready for later work in it. The stream must
+ * sets the same GPU in the loader's config. Results are complete when a call returns; with a stream
+ * of the caller, a `cudaStream_t` as a number, they are ready for later work in it. The stream must
  * outlive model and loader; 1 is CUDA's legacy stream, 2, the per-thread stream, is refused.
  *
  * An input tensor on a GPU must be complete when the call begins. Free an output tensor after all
@@ -357,7 +355,7 @@ GNNMG_STATUS gnnmg_log_next(gnnmg_context* context, gnnmg_log_info* info, char* 
 /** Kind of a device, as in DLPack. */
 typedef int32_t gnnmg_device_type;
 enum {
-  GNNMG_DEVICE_AUTO = 0, /**< GPUs if there are enough, else the CPU. */
+  GNNMG_DEVICE_AUTO = 0, /**< GPUs if there are enough, else CPU. */
   GNNMG_DEVICE_CPU = 1,  /**< CPU and main memory. */
   GNNMG_DEVICE_CUDA = 2  /**< GPUs. */
 };
@@ -365,42 +363,41 @@ enum {
 /** Memory from which GPUs read the graph. */
 typedef int32_t gnnmg_graph_placement;
 enum {
-  GNNMG_GRAPH_PLACEMENT_AUTO = 0,   /**< DEVICE up to 40 % of free GPU memory, else
-                                         PINNED, else HOST. */
-  GNNMG_GRAPH_PLACEMENT_DEVICE = 1, /**< A copy in each GPU's memory. */
+  GNNMG_GRAPH_PLACEMENT_AUTO = 0,   /**< DEVICE up to 40 % of free GPU memory, else PINNED, else
+                                         HOST. */
+  GNNMG_GRAPH_PLACEMENT_DEVICE = 1, /**< A copy in each GPU. */
   GNNMG_GRAPH_PLACEMENT_PINNED = 2, /**< One copy in pinned main memory. */
-  GNNMG_GRAPH_PLACEMENT_HOST = 3    /**< Main memory; loader threads sample. For
-                                         custom samplers and whole graphs. */
+  GNNMG_GRAPH_PLACEMENT_HOST = 3    /**< Main memory; loader threads sample. For custom samplers
+                                         and whole graphs. */
 };
 
 /** Memory from which GPUs read rows of features. */
 typedef int32_t gnnmg_feature_placement;
 enum {
-  GNNMG_FEATURE_PLACEMENT_AUTO = 0,   /**< DEVICE up to 60 % of free GPU memory, else
-                                           CACHED, PINNED or HOST. */
-  GNNMG_FEATURE_PLACEMENT_DEVICE = 1, /**< A copy in each GPU's memory. */
+  GNNMG_FEATURE_PLACEMENT_AUTO = 0,   /**< DEVICE up to 60 % of free GPU memory, else CACHED,
+                                           PINNED or HOST. */
+  GNNMG_FEATURE_PLACEMENT_DEVICE = 1, /**< A copy in each GPU. */
   GNNMG_FEATURE_PLACEMENT_PINNED = 2, /**< One copy in pinned main memory. */
-  GNNMG_FEATURE_PLACEMENT_CACHED = 3, /**< PINNED, with the hottest rows also
-                                           in each GPU's memory. */
-  GNNMG_FEATURE_PLACEMENT_HOST = 4,   /**< Main memory; loader threads gather. For
-                                           sparse rows and mapped files. */
-  GNNMG_FEATURE_PLACEMENT_SPLIT = 5   /**< CACHED, with different rows on each GPU of a
-                                           trainer; GPUs read each other. */
+  GNNMG_FEATURE_PLACEMENT_CACHED = 3, /**< PINNED, with the hottest rows also in each GPU. */
+  GNNMG_FEATURE_PLACEMENT_HOST = 4,   /**< Main memory; loader threads gather. For sparse rows
+                                           and mapped files. */
+  GNNMG_FEATURE_PLACEMENT_SPLIT = 5   /**< CACHED, with different rows on each GPU of a trainer;
+                                           GPUs read each other. */
 };
 
 /** Facts about a GPU. */
 typedef struct gnnmg_device_info {
   uint32_t struct_size;
   gnnmg_device_type device_type; /**< ::GNNMG_DEVICE_CUDA. */
-  char name[128];                /**< Such as "NVIDIA H100 80GB HBM3". */
-  char bus_id[16];               /**< PCI address, equal in every process: "0000:19:00.0". */
+  char name[128];                /**< "NVIDIA H100 80GB HBM3" */
+  char bus_id[16];               /**< PCI address, equal in every process: "0000:19:00.0" */
   size_t total_memory;           /**< Bytes. */
   size_t free_memory;            /**< Bytes unused now. */
-  int32_t capability_major;      /**< Compute capability: 9 of 9.0. */
-  int32_t capability_minor;      /**< Compute capability: 0 of 9.0. */
-  int32_t multiprocessors;       /**< Number of multiprocessors. */
-  int32_t driver_version;        /**< Newest CUDA version of the driver: 13000 is 13.0. */
-  int32_t runtime_version;       /**< CUDA version of the plug-in. */
+  int32_t capability_major;      /**< 9 of 9.0. */
+  int32_t capability_minor;      /**< 0 of 9.0. */
+  int32_t multiprocessors;       /**< Multiprocessors. */
+  int32_t driver_version;        /**< Newest CUDA of the driver: 13000 is 13.0. */
+  int32_t runtime_version;       /**< CUDA of the plug-in. */
   int32_t padding0;
 } gnnmg_device_info;
 
@@ -409,8 +406,7 @@ typedef struct gnnmg_device_info {
 GNNMG_STATUS gnnmg_context_num_devices(const gnnmg_context* context, int64_t* count,
                                        const char** why);
 
-/** Facts about a GPU.
- * @return ::GNNMG_ERR_NOT_FOUND after the last */
+/** Facts about a GPU. @return ::GNNMG_ERR_NOT_FOUND after the last */
 GNNMG_STATUS gnnmg_context_get_device_info(const gnnmg_context* context, int64_t index,
                                            gnnmg_device_info* info);
 
@@ -440,31 +436,30 @@ enum {
 typedef struct gnnmg_tensor_info {
   uint32_t struct_size;
   gnnmg_dtype dtype;    /**< Type of the elements. */
-  int32_t device_type;  /**< DLPack's number: 1 is main memory, 2 a GPU. */
+  int32_t device_type;  /**< DLPack's: 1 main memory, 2 a GPU. */
   int32_t device_index; /**< Device number. */
   int32_t num_dims;     /**< Entries of `shape`. */
   int32_t read_only;    /**< 1: do not write. */
-  int64_t shape[4];     /**< Sizes, then zeros. */
+  int64_t shape[4];     /**< Then zeros. */
   int64_t num_elements; /**< Product of the shape. */
   void* data;           /**< First element; on a GPU a device address. */
 } gnnmg_tensor_info;
 
 /** Wraps an array of the caller, without copying.
- * @param data first element, aligned to its type; valid until `release` is called; NULL: no
- * elements
+ * @param data first element, aligned to its type, valid until `release`; NULL: no elements
  * @param release called with `user_data` when nothing needs the array, also after an error; NULL:
  *   the array outlives the tensor */
 GNNMG_STATUS gnnmg_tensor_create(void* data, gnnmg_dtype dtype, int32_t num_dims,
                                  const int64_t* shape, gnnmg_release_fn release, void* user_data,
                                  gnnmg_tensor** tensor);
 
-/** Makes a tensor of DLPack's, without copying, and takes ownership of it on success.
+/** Makes a tensor of DLPack's, without copying, and owns that on success.
  * @param dlpack a contiguous tensor of a type in ::gnnmg_dtype, in main memory or on a GPU
  * @return ::GNNMG_ERR_UNSUPPORTED for other tensors */
 GNNMG_STATUS gnnmg_tensor_from_dlpack(struct DLManagedTensorVersioned* dlpack,
                                       gnnmg_tensor** tensor);
 
-/** Makes a DLPack tensor over the same memory, which lives until the handle is freed and the
+/** Makes a DLPack tensor of the same memory, which lives until both the handle is freed and the
  * deleter called.
  * @param dlpack owned by the caller; its flags say if it is read-only */
 GNNMG_STATUS gnnmg_tensor_to_dlpack(const gnnmg_tensor* tensor,
@@ -473,7 +468,7 @@ GNNMG_STATUS gnnmg_tensor_to_dlpack(const gnnmg_tensor* tensor,
 /** Facts about a tensor. */
 GNNMG_STATUS gnnmg_tensor_get_info(const gnnmg_tensor* tensor, gnnmg_tensor_info* info);
 
-/** Copies the elements to a tensor of the same shape and type and waits. Both may be on GPUs. */
+/** Copies the elements to a tensor of the same shape and type, of any device, and waits. */
 GNNMG_STATUS gnnmg_tensor_copy(const gnnmg_context* context, const gnnmg_tensor* from,
                                gnnmg_tensor* to);
 
@@ -483,8 +478,8 @@ GNNMG_API void gnnmg_tensor_free(gnnmg_tensor* tensor);
 /* ============================================================================================= */
 /** @defgroup graph Graph
  * A graph has node types, edge types, edges of each type, and named tensors on both. Messages flow
- * from source to target; the neighborhood of a node is its incoming edges. Functions that take a
- * graph without `const` build it; once another object uses it, it never changes again. `dtype` of
+ * from source to target; the neighborhood of a node is its incoming edges. Functions without
+ * `const` on the graph build it; once another object uses it, it never changes again. `dtype` of
  * edges is ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32. */
 
 /** A graph. */
@@ -493,7 +488,7 @@ typedef struct gnnmg_graph gnnmg_graph;
 /** Makes a graph without types. */
 GNNMG_STATUS gnnmg_graph_create(const gnnmg_context* context, gnnmg_graph** graph);
 
-/** Makes a graph with node type "node", edge type "edge" and a list of edges, copied. */
+/** Makes a graph of node type "node" and edge type "edge", with copied edges. */
 GNNMG_STATUS gnnmg_graph_create_from_coo(const gnnmg_context* context, int64_t num_nodes,
                                          const void* sources, const void* targets,
                                          gnnmg_dtype dtype, int64_t num_edges, gnnmg_graph** graph);
@@ -501,21 +496,20 @@ GNNMG_STATUS gnnmg_graph_create_from_coo(const gnnmg_context* context, int64_t n
 /** Frees the handle. */
 GNNMG_API void gnnmg_graph_free(gnnmg_graph* graph);
 
-/** Adds a node type.
- * @param node_type its index; may be NULL */
+/** Adds a node type. `node_type` gets its index and may be NULL. */
 GNNMG_STATUS gnnmg_graph_add_node_type(gnnmg_graph* graph, const char* name, int64_t num_nodes,
                                        int32_t* node_type);
 
 /** Adds an edge type without edges.
  * @param source_type node type of the sources
- * @param name unique between the same node types
+ * @param name unique between these node types
  * @param target_type node type of the targets
  * @param edge_type its index; may be NULL */
 GNNMG_STATUS gnnmg_graph_add_edge_type(gnnmg_graph* graph, int32_t source_type, const char* name,
                                        int32_t target_type, int32_t* edge_type);
 
-/** Sets the edges of a type from a list; edge e of the list gets the id e. gnnmg_util.h has
- * functions `gnnmg_graph_set_...` that call this and the next four with arrays, copied.
+/** Sets the edges of a type from a list; edge e of the list gets id e. gnnmg_util.h has functions
+ * `gnnmg_graph_set_...` that do this, and the next four, with copied arrays.
  * @param sources i64 or i32 [num_edges]
  * @param targets as `sources` */
 GNNMG_STATUS gnnmg_graph_import_coo(gnnmg_graph* graph, int32_t edge_type, gnnmg_tensor* sources,
@@ -528,7 +522,7 @@ GNNMG_STATUS gnnmg_graph_import_coo(gnnmg_graph* graph, int32_t edge_type, gnnmg
 GNNMG_STATUS gnnmg_graph_import_csc(gnnmg_graph* graph, int32_t edge_type, gnnmg_tensor* indptr,
                                     gnnmg_tensor* indices, gnnmg_tensor* edge_ids);
 
-/** Sets or replaces a tensor on nodes. Usual names are "x" for features, "y" for labels.
+/** Sets or replaces a tensor on nodes: "x" are usually features, "y" labels.
  * @param tensor one row per node
  * @return ::GNNMG_ERR_UNSUPPORTED for a device or type */
 GNNMG_STATUS gnnmg_graph_import_node_tensor(gnnmg_graph* graph, int32_t node_type, const char* name,
@@ -546,20 +540,22 @@ GNNMG_STATUS gnnmg_graph_import_node_csr(gnnmg_graph* graph, int32_t node_type, 
 GNNMG_STATUS gnnmg_graph_import_edge_tensor(gnnmg_graph* graph, int32_t edge_type, const char* name,
                                             gnnmg_tensor* tensor);
 
-/** Operation on edges. A reverse edge gets the tensor rows of its edge, an added self-loop zeros;
- * of equal edges the first keeps its rows. */
+/** Operation on edges. A reverse edge copies the tensor rows of its edge, an added self-loop has
+ * zeros; of equal edges the first keeps its rows. */
 typedef int32_t gnnmg_transform;
 enum {
-  GNNMG_TRANSFORM_ADD_REVERSE_EDGES = 0, /**< Appends (v, u) for each (u, v) with
-                                              u != v, in edge order. */
-  GNNMG_TRANSFORM_TO_UNDIRECTED = 1,     /**< Adds reverse edges, then keeps one of equal edges. */
-  GNNMG_TRANSFORM_COALESCE = 2,          /**< Keeps the first of equal edges,
-                                              sorted by target, then source. */
-  GNNMG_TRANSFORM_REMOVE_SELF_LOOPS = 3, /**< Removes (v, v). */
-  GNNMG_TRANSFORM_ADD_SELF_LOOPS = 4,    /**< Appends one (v, v) for each node. */
-  GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS = 5, /**< Appends (v, v) to nodes that have none. */
+  GNNMG_TRANSFORM_ADD_REVERSE_EDGES = 0,        /**< Appends (v, u) for each (u, v) with u != v,
+                                                     in edge order. */
+  GNNMG_TRANSFORM_TO_UNDIRECTED = 1,            /**< ADD_REVERSE_EDGES, then one of equal edges
+                                                     stays. */
+  GNNMG_TRANSFORM_COALESCE = 2,                 /**< Keeps the first of equal edges; sorts by
+                                                     target, then source. */
+  GNNMG_TRANSFORM_REMOVE_SELF_LOOPS = 3,        /**< Removes (v, v). */
+  GNNMG_TRANSFORM_ADD_SELF_LOOPS = 4,           /**< Appends one (v, v) for each node. */
+  GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS = 5, /**< Appends (v, v) to nodes without one. */
   GNNMG_TRANSFORM_REMOVE_EDGES = 6,             /**< Keeps only the nodes. */
-  GNNMG_TRANSFORM_REVERSE_EDGES = 7 /**< Replaces (u, v) by (v, u), in the same order. */
+  GNNMG_TRANSFORM_REVERSE_EDGES = 7             /**< Replaces (u, v) by (v, u), in the same
+                                                     order. */
 };
 
 /** Makes a graph that shares unchanged tensors.
@@ -568,14 +564,14 @@ GNNMG_STATUS gnnmg_graph_create_transformed(const gnnmg_graph* graph, gnnmg_tran
                                             int32_t edge_type, gnnmg_graph** transformed);
 
 /** Makes a graph in which every row of a node tensor is divided by its sum, unless that is 0.
- * @param name a dense f32 or sparse tensor, of each node type that has it */
+ * @param name a dense f32 or sparse tensor, on each node type that has it */
 GNNMG_STATUS gnnmg_graph_create_normalized(const gnnmg_graph* graph, const char* name,
                                            gnnmg_graph** normalized);
 
 /** Generates a graph; equal settings give equal graphs.
  * - "planted": undirected, with classes of nodes; "x" f32 [nodes, num_features], a class center
- * plus noise, and "y" i64 [nodes]. With the defaults the best possible accuracy is about 0.391 from
- * a node's own features, 0.740 with neighbors, 0.909 with two hops.
+ *   plus noise, and "y" i64 [nodes]. With the defaults the best possible accuracy is about 0.391
+ *   from a node's own features, 0.740 with neighbors, 0.909 with two hops.
  * - "log_normal": log-normal in-degrees and communities, with "x" and "y".
  * - "rmat": R-MAT (Chakrabarti 2004).
  * - "erdos_renyi": uniformly drawn edges, with self-loops and duplicates.
@@ -583,10 +579,10 @@ GNNMG_STATUS gnnmg_graph_create_normalized(const gnnmg_graph* graph, const char*
 GNNMG_STATUS gnnmg_graph_generate(const gnnmg_context* context, const char* generator,
                                   const char* settings, gnnmg_graph** graph);
 
-/** Number of node types. */
+/** Node types. */
 GNNMG_STATUS gnnmg_graph_num_node_types(const gnnmg_graph* graph, int32_t* count);
 
-/** Number of edge types. */
+/** Edge types. */
 GNNMG_STATUS gnnmg_graph_num_edge_types(const gnnmg_graph* graph, int32_t* count);
 
 /** Name of a node type. */
@@ -594,16 +590,16 @@ GNNMG_STATUS gnnmg_graph_node_type_name(const gnnmg_graph* graph, int32_t node_t
                                         const char** name);
 
 /** Name of an edge type.
- * @param source_type node type of its sources
- * @param target_type node type of its targets */
+ * @param source_type node type of the sources
+ * @param target_type node type of the targets */
 GNNMG_STATUS gnnmg_graph_edge_type_name(const gnnmg_graph* graph, int32_t edge_type,
                                         int32_t* source_type, const char** name,
                                         int32_t* target_type);
 
-/** Number of nodes of a type. */
+/** Nodes of a type. */
 GNNMG_STATUS gnnmg_graph_num_nodes(const gnnmg_graph* graph, int32_t node_type, int64_t* count);
 
-/** Number of edges of a type. */
+/** Edges of a type. */
 GNNMG_STATUS gnnmg_graph_num_edges(const gnnmg_graph* graph, int32_t edge_type, int64_t* count);
 
 /** Lists the tensors on a node type.
@@ -631,7 +627,7 @@ GNNMG_STATUS gnnmg_graph_export_node_csr(const gnnmg_graph* graph, int32_t node_
 GNNMG_STATUS gnnmg_graph_export_edge_tensor(const gnnmg_graph* graph, int32_t edge_type,
                                             const char* name, gnnmg_tensor** tensor);
 
-/** Edges of a type, copied, in the order of their ids: i64 [edges]. */
+/** Copies the edges of a type in the order of their ids: i64 [edges]. */
 GNNMG_STATUS gnnmg_graph_export_coo(const gnnmg_graph* graph, int32_t edge_type,
                                     gnnmg_tensor** sources, gnnmg_tensor** targets);
 
@@ -656,18 +652,18 @@ GNNMG_STATUS gnnmg_graph_get_in_edges(const gnnmg_graph* graph, int32_t edge_typ
 /* ============================================================================================= */
 /** @defgroup dataset Data set
  * A data set is a graph with features, labels and splits. One split is chosen: the first, until one
- * is added; gnnmg_dataset_select_split() makes a data set with another. Many graphs are side by
+ * is added; gnnmg_dataset_select_split() makes a data set with another. Many graphs lie side by
  * side in one graph; their labels, split ids and sample weights belong to graphs, else to nodes. */
 
 /** A graph with labels and splits. */
 typedef struct gnnmg_dataset gnnmg_dataset;
 
-/** Meaning of the labels, for N nodes or graphs. */
+/** Meaning of the labels, for N nodes or graphs and T targets. */
 typedef int32_t gnnmg_task;
 enum {
   GNNMG_TASK_NONE = 0,       /**< No labels. */
   GNNMG_TASK_MULTICLASS = 1, /**< One class: i64 [N], -1 for no label. */
-  GNNMG_TASK_BINARY = 2,     /**< Yes or no, for T targets: f32 [N, T], NaN for no label. */
+  GNNMG_TASK_BINARY = 2,     /**< Yes or no: f32 [N, T], NaN for no label. */
   GNNMG_TASK_REGRESSION = 3  /**< Numbers: f32 [N, T], NaN for no label. */
 };
 
@@ -687,7 +683,7 @@ typedef struct gnnmg_dataset_info {
   int64_t num_nodes;   /**< Nodes of all graphs. */
   int64_t num_edges;   /**< Edges of all graphs. */
   int64_t feature_dim; /**< Columns of the features, or 0. */
-  int64_t num_classes; /**< Classes, or targets of other tasks; 0 without labels. */
+  int64_t num_classes; /**< Classes or targets; 0 without labels. */
   int64_t num_splits;  /**< Number of splits. */
 } gnnmg_dataset_info;
 
@@ -700,13 +696,12 @@ typedef struct gnnmg_split_info {
   int64_t num_test;       /**< Test ids. */
 } gnnmg_split_info;
 
-/** Method that divides nodes into parts. */
+/** Division of the nodes into parts. */
 typedef int32_t gnnmg_parts_method;
 enum {
-  GNNMG_PARTS_METHOD_CLUSTER = 0, /**< Few edges between parts. 26 bytes
-                                       per node and 0.3 GB. */
-  GNNMG_PARTS_METHOD_METIS = 1,   /**< METIS, if installed: 120 bytes per edge. It handles
-                                       SIGABRT and SIGTERM meanwhile, and uses rand(). */
+  GNNMG_PARTS_METHOD_CLUSTER = 0, /**< Few edges between parts. 26 bytes per node and 0.3 GB. */
+  GNNMG_PARTS_METHOD_METIS = 1,   /**< METIS, if installed: 120 bytes per edge. Meanwhile it
+                                       handles SIGABRT and SIGTERM, and uses rand(). */
   GNNMG_PARTS_METHOD_RANGE = 2,   /**< Equal ranges of ids. */
   GNNMG_PARTS_METHOD_HASH = 3     /**< Hash of id and seed. */
 };
@@ -715,13 +710,13 @@ enum {
 typedef struct gnnmg_parts_config {
   uint32_t struct_size;
   int32_t num_parts;         /**< 1 to 65535. Default 2. */
-  gnnmg_parts_method method; /**< Method that divides nodes. */
+  gnnmg_parts_method method; /**< Division of the nodes. */
   int32_t edge_ids;          /**< 1: store edge ids even if they equal positions. */
   uint64_t seed;             /**< Parts depend only on seed, data and settings. */
-  size_t memory_limit;       /**< Bytes for dividing, besides the data set. Default: no limit. */
+  size_t memory_limit;       /**< Bytes besides the data set. Default: no limit. */
 } gnnmg_parts_config;
 
-/** Facts about all parts of a data set. The fields after `own_parts` count reads of data sets of
+/** Facts about all parts of a data set. The fields from `kept_rows` on count reads of data sets of
  * gnnmg_dataset_open_parts() and gnnmg_dataset_open_served(). */
 typedef struct gnnmg_parts_info {
   uint32_t struct_size;
@@ -729,7 +724,7 @@ typedef struct gnnmg_parts_info {
   int64_t num_nodes;    /**< Nodes of all parts. */
   int64_t num_edges;    /**< Edges of all parts. */
   int64_t cut_edges;    /**< Edges between two parts. */
-  double cut;           /**< Share of `cut_edges` in all edges. */
+  double cut;           /**< `cut_edges` / `num_edges`. */
   double node_balance;  /**< Nodes of the largest part / mean. */
   double edge_balance;  /**< Edges of the largest part / mean; an edge is in its target's part. */
   double train_balance; /**< Training ids of the largest part / mean. */
@@ -739,12 +734,12 @@ typedef struct gnnmg_parts_info {
   int64_t own_rows;     /**< Rows read of own parts. */
   int64_t hit_rows;     /**< Rows read from the cache. */
   int64_t asked_rows;   /**< Rows requested. */
-  int64_t questions;    /**< Requests: one per part and hop, and one per MB of rows. */
+  int64_t questions;    /**< Requests, one per part and hop, and per MB of rows. */
   int64_t asked_bytes;  /**< Bytes of requests. */
   int64_t answer_bytes; /**< Bytes of answers. */
 } gnnmg_parts_info;
 
-/** Facts about one part of a data set. */
+/** Facts about one part. */
 typedef struct gnnmg_part_info {
   uint32_t struct_size;
   int32_t hotness;    /**< 1: the last three fields are valid. */
@@ -752,19 +747,19 @@ typedef struct gnnmg_part_info {
   int64_t num_edges;  /**< Edges into these nodes. */
   int64_t num_train;  /**< Training ids of the part. */
   int64_t cut_edges;  /**< Edges from other parts. */
-  double batch_rows;  /**< Expected nodes of a mini-batch of its training ids. */
+  double batch_rows;  /**< Expected nodes of a mini-batch of its ids. */
   double remote_rows; /**< Expected rows from other parts. */
   double hit_rate;    /**< Share of `remote_rows` in the cache. */
 } gnnmg_part_info;
 
-/** Opens a folder or file in any supported format. Edges with tensors keep the order of the file;
- * without any, an edge id is the place of the edge by target.
+/** Opens a folder or file in any supported format. If the edges have tensors, edge ids follow the
+ * order of the file; otherwise the library numbers the edges by target.
  * @param settings the format, and details that the files leave open
  * @return ::GNNMG_ERR_UNSUPPORTED */
 GNNMG_STATUS gnnmg_dataset_open(const gnnmg_context* context, const char* path,
                                 const char* settings, gnnmg_dataset** dataset, int64_t timeout_ms);
 
-/** gnnmg_graph_generate(), gnnmg_dataset_create() and gnnmg_dataset_add_random_split().
+/** gnnmg_graph_generate(), gnnmg_dataset_create() and gnnmg_dataset_add_random_split() in one.
  * @param generator "planted" or "log_normal"
  * @param settings of the generator and of "split"; `seed` is for both */
 GNNMG_STATUS gnnmg_dataset_generate(const gnnmg_context* context, const char* generator,
@@ -772,11 +767,11 @@ GNNMG_STATUS gnnmg_dataset_generate(const gnnmg_context* context, const char* ge
 
 /** Makes a data set around a graph, without a split.
  * @param graph with one node type
- * @param features name of the feature tensor; NULL: none
- * @param labels name of the label tensor; NULL: none
+ * @param features name of the tensor; NULL: none
+ * @param labels name of the tensor; NULL: none
  * @param task ::GNNMG_TASK_NONE: integers are classes, floats regression. ::GNNMG_TASK_BINARY takes
  *   labels of any type with values 0, 1, and NaN or -1 for no label
- * @param num_classes number of classes; 0: the largest label + 1
+ * @param num_classes 0: the largest label + 1
  * @return ::GNNMG_ERR_RANGE naming the first label outside the classes; ::GNNMG_ERR_NAN naming the
  *   first value that is not finite in the features, or in an edge tensor that models read */
 GNNMG_STATUS gnnmg_dataset_create(const gnnmg_graph* graph, const char* features,
@@ -787,10 +782,10 @@ GNNMG_STATUS gnnmg_dataset_create(const gnnmg_graph* graph, const char* features
  * @param graph with one node type and one edge type
  * @param graph_ptr first node of each graph, [num_graphs + 1], from 0 to the number of nodes; a
  *   graph may have no nodes
- * @param features name of the feature tensor; NULL: none
+ * @param features name of the tensor; NULL: none
  * @param labels one row per graph, [num_graphs] or [num_graphs, T]; NULL: none
- * @param task as there
- * @param num_classes as there
+ * @param task as for gnnmg_dataset_create()
+ * @param num_classes as for gnnmg_dataset_create()
  * @return as gnnmg_dataset_create(); ::GNNMG_ERR_RANGE also naming an edge between two graphs */
 GNNMG_STATUS gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t* graph_ptr,
                                          int64_t num_graphs, const char* features,
@@ -800,8 +795,8 @@ GNNMG_STATUS gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t
 /** Frees the handle. */
 GNNMG_API void gnnmg_dataset_free(gnnmg_dataset* dataset);
 
-/** Writes a folder of `.npy` files and `metadata.json`, with all splits; it opens with the first.
- */
+/** Writes a folder of `.npy` files and `metadata.json`, with all splits; a data set opened from it
+ * has the first one chosen. */
 GNNMG_STATUS gnnmg_dataset_save(const gnnmg_dataset* dataset, const char* path, int64_t timeout_ms);
 
 /** Writes a folder of parts: for each part the rows of its nodes as `.npy` files, and for each node
@@ -837,7 +832,7 @@ GNNMG_STATUS gnnmg_dataset_export_book(const gnnmg_dataset* dataset, gnnmg_tenso
 /** Facts about a data set. */
 GNNMG_STATUS gnnmg_dataset_get_info(const gnnmg_dataset* dataset, gnnmg_dataset_info* info);
 
-/** Names of a data set, its feature and its label tensor; empty: none.
+/** Names of a data set, its feature tensor and its label tensor; empty: none.
  * @param features the feature tensor
  * @param labels the label tensor */
 GNNMG_STATUS gnnmg_dataset_get_names(const gnnmg_dataset* dataset, const char** name,
@@ -848,13 +843,13 @@ GNNMG_STATUS gnnmg_dataset_get_names(const gnnmg_dataset* dataset, const char** 
 GNNMG_STATUS gnnmg_dataset_get_graph(const gnnmg_dataset* dataset, int64_t index,
                                      gnnmg_graph** graph);
 
-/** Lists the splits of a data set.
- * @param position from 0, until ::GNNMG_END */
+/** Lists the splits.
+ * @param position as `index` */
 GNNMG_STATUS gnnmg_dataset_get_split_info(const gnnmg_dataset* dataset, int64_t position,
                                           const char** name, gnnmg_split_info* info);
 
-/** Makes a data set of the same data with another split chosen. Splits and weights that one gets
- * later do not change the other.
+/** Makes a data set of the same data with another split chosen. Neither sees splits and weights
+ * that the other gets later.
  * @param name of the split; NULL: that of the first
  * @param index among the splits of that name */
 GNNMG_STATUS gnnmg_dataset_select_split(const gnnmg_dataset* dataset, const char* name,
@@ -870,13 +865,13 @@ GNNMG_STATUS gnnmg_dataset_add_split(gnnmg_dataset* dataset, const char* name, c
                                      int64_t num_train, const int64_t* validation,
                                      int64_t num_validation, const int64_t* test, int64_t num_test);
 
-/** Draws a split of the labeled nodes, adds it and chooses it.
+/** Draws a split of the labeled nodes, and adds and chooses it.
  * @param settings of "split" */
 GNNMG_STATUS gnnmg_dataset_add_random_split(gnnmg_dataset* dataset, const char* name,
                                             const char* settings);
 
-/** Divides the labeled nodes or graphs into folds, with classes spread evenly, and adds a split for
- * each: split k holds out fold k. Chooses the first.
+/** Divides the labeled nodes or graphs into folds, with classes spread evenly, adds a split for
+ * each, which holds out that fold, and chooses the first.
  * @param name of the splits, not in use
  * @param settings of "folds" */
 GNNMG_STATUS gnnmg_dataset_add_folds(gnnmg_dataset* dataset, const char* name,
@@ -893,7 +888,7 @@ GNNMG_STATUS gnnmg_dataset_export_graph_ptr(const gnnmg_dataset* dataset, gnnmg_
 GNNMG_STATUS gnnmg_dataset_export_split(const gnnmg_dataset* dataset, gnnmg_part part,
                                         gnnmg_tensor** ids);
 
-/** Sets the weight of each class in a loss, for objects made later.
+/** Sets the weight of each class in losses of objects made later.
  *
  * A loss is the sum of weight times loss over the seeds, divided by the sum of the weights, exactly
  * over all mini-batches and ranks of a step. The weight of a seed is that of its class times its
@@ -907,8 +902,8 @@ GNNMG_STATUS gnnmg_dataset_set_class_weights(gnnmg_dataset* dataset, const doubl
  * @return ::GNNMG_ERR_INVALID_ARGUMENT naming a class without a training node */
 GNNMG_STATUS gnnmg_dataset_balance_classes(gnnmg_dataset* dataset);
 
-/** Sets the weight of each node in a loss; see gnnmg_dataset_set_class_weights().
- * @param weights f32 or f64 [num_nodes], 0 or 1e-12 to 1e12, not all 0, copied; NULL: remove */
+/** Sets the weight of each node in a loss, as gnnmg_dataset_set_class_weights().
+ * @param weights f32 or f64 [num_nodes], in the same range, copied; NULL: remove */
 GNNMG_STATUS gnnmg_dataset_set_sample_weights(gnnmg_dataset* dataset, const gnnmg_tensor* weights);
 
 /** Class weights: f64 [classes or targets]. */
@@ -924,43 +919,42 @@ GNNMG_STATUS gnnmg_dataset_export_sample_weights(const gnnmg_dataset* dataset,
  * A sampler draws the neighborhoods of seeds. Draws depend only on seed, epoch, mini-batch, hop and
  * node: a mini-batch is the same for any number of threads and ranks. */
 
-/** Draws neighborhoods. */
+/** A sampler. */
 typedef struct gnnmg_sampler gnnmg_sampler;
-/** Output of a custom sampler, valid in its callback. */
+/** Output of a custom sampler, in its callback. */
 typedef struct gnnmg_sink gnnmg_sink;
 /** One mini-batch. */
 typedef struct gnnmg_batch gnnmg_batch;
 
-/** Method that draws the neighbors of a node. */
+/** Draws of a node's neighbors. */
 typedef int32_t gnnmg_draw;
 enum {
-  GNNMG_DRAW_UNIFORM = 0,   /**< Each node draws by itself, exactly the fan-out. */
-  GNNMG_DRAW_LABOR = 1,     /**< LABOR-0 (Balin 2023): a neighbor has one random number
-                                 for all nodes of a hop and is kept if it is below
-                                 fan-out / degree, so the fan-out is a mean. Fewer
-                                 distinct nodes. */
-  GNNMG_DRAW_LABOR_ONCE = 2 /**< LABOR with one random number for all hops: fewer
-                                 nodes still, but dependent hops. */
+  GNNMG_DRAW_UNIFORM = 0,   /**< Each node draws exactly the fan-out. */
+  GNNMG_DRAW_LABOR = 1,     /**< LABOR-0 (Balin 2023): a neighbor has one random number for all
+                                 nodes of a hop and is kept if it is below fan-out / degree, so
+                                 the fan-out is a mean. Fewer distinct nodes. */
+  GNNMG_DRAW_LABOR_ONCE = 2 /**< LABOR with one random number for all hops: fewer nodes still,
+                                 but dependent hops. */
 };
 
 /** Settings of a sampler. */
 typedef struct gnnmg_sampler_config {
   uint32_t struct_size;
-  int32_t num_fanouts; /**< Hops, one per layer of the model, 1 to
-                            16. Default: 2 with fan-out 10. */
-  int64_t fanouts[16]; /**< Neighbors per node at each hop, from the seeds
-                            on; -1: all, 0: none. All 0: 10 each. */
+  int32_t num_fanouts; /**< Hops, one per layer of the model, 1 to 16. Default: 2 with fan-out
+                            10. */
+  int64_t fanouts[16]; /**< Neighbors per node at each hop, from the seeds on; -1: all, 0: none.
+                            All 0: 10 each. */
   int32_t replace;     /**< 1: draw with replacement. */
-  gnnmg_draw draw;     /**< LABOR draws without replacement; on GPUs its steps are not captured. */
+  gnnmg_draw draw;     /**< LABOR: no replacement; on GPUs steps are not captured. */
 } gnnmg_sampler_config;
 
-/** Request to a custom sampler: edges of one layer of one mini-batch. */
+/** Request to a custom sampler: edges of one layer of a mini-batch. */
 typedef struct gnnmg_layer_info {
   uint32_t struct_size;
   int32_t layer;  /**< 0 is next to the seeds. */
   uint64_t epoch; /**< Epoch, from 0. */
   uint64_t batch; /**< Number in the epoch. */
-  uint64_t key;   /**< The built-in sampler's random key of this hop. */
+  uint64_t key;   /**< The built-in sampler's key of this hop. */
 } gnnmg_layer_info;
 
 /** Adds edges into the given targets to the sink. Layers are requested from the seeds outward.
@@ -985,9 +979,8 @@ GNNMG_STATUS gnnmg_sampler_create_custom(const gnnmg_graph* graph,
                                          gnnmg_layer_fn function, void* user_data,
                                          gnnmg_release_fn release, gnnmg_sampler** sampler);
 
-/** Makes a sampler of whole graphs, for a data set of many. All layers share one block.
- * @param config as for gnnmg_sampler_create_custom()
- * @param settings as for gnnmg_sampler_create_custom() */
+/** Makes a sampler of whole graphs, for a data set of many; config and settings as for
+ * gnnmg_sampler_create_custom(). All layers share one block. */
 GNNMG_STATUS gnnmg_sampler_create_graphs(const gnnmg_dataset* dataset,
                                          const gnnmg_sampler_config* config, const char* settings,
                                          gnnmg_sampler** sampler);
@@ -998,7 +991,7 @@ GNNMG_API void gnnmg_sampler_free(gnnmg_sampler* sampler);
 /** Number of layers of a sample. */
 GNNMG_STATUS gnnmg_sampler_num_layers(const gnnmg_sampler* sampler, int32_t* count);
 
-/** Samples the neighborhoods of seeds, on the calling thread.
+/** Samples neighborhoods on the calling thread.
  * @param dataset source of features and labels, on the sampler's graph; NULL: none
  * @param seeds node ids; a repeated seed gets its own row with equal draws
  * @param times NULL: for temporal sampling, which this version does not have
@@ -1031,11 +1024,11 @@ GNNMG_STATUS gnnmg_graph_sample_neighbors(const gnnmg_graph* graph, int32_t edge
 
 /* ============================================================================================= */
 /** @defgroup loader Loader
- * A loader makes the mini-batches of an epoch by a plan that all ranks compute alike. Of the
- * `batches_per_step` mini-batches of a step, rank r gets numbers r, r + world_size, ..., at least
- * one, which may be empty. */
+ * A loader makes the mini-batches of an epoch by a plan that all ranks compute alike. A step has
+ * `batches_per_step` mini-batches, of which rank r gets numbers r, r + world_size, ..., or an empty
+ * one if there is none for it. */
 
-/** Mini-batches of an epoch, prefetched by the loader's threads. */
+/** A loader, whose threads prefetch mini-batches. */
 typedef struct gnnmg_loader gnnmg_loader;
 
 /** Division of an epoch's ids among ranks. */
@@ -1044,9 +1037,9 @@ enum {
   GNNMG_PLAN_GLOBAL = 0,              /**< One permutation; every id exactly once. */
   GNNMG_PLAN_DISTRIBUTED_SAMPLER = 1, /**< PyTorch's DistributedSampler, for comparison. */
   GNNMG_PLAN_CONTIGUOUS = 2,          /**< Slices as in DGL, for comparison. */
-  GNNMG_PLAN_PARTS = 3 /**< Data sets in parts: a mini-batch has ids of one part, every id once,
-                            for any number of ranks and processes. Set `batches_per_step`
-                            to the number of parts. */
+  GNNMG_PLAN_PARTS = 3                /**< Data sets in parts: a mini-batch has ids of one part,
+                                           every id once, for any number of ranks and processes.
+                                           Set `batches_per_step` to the number of parts. */
 };
 
 /** Settings of a loader. */
@@ -1054,16 +1047,15 @@ typedef struct gnnmg_loader_config {
   uint32_t struct_size;
   gnnmg_part part;          /**< Part of the split. */
   int64_t batch_size;       /**< Seeds per mini-batch. Default 1024. */
-  int64_t batches_per_step; /**< Mini-batches per step, all ranks
-                                 together. Default `world_size`. */
-  int32_t rank;             /**< Rank that this loader serves. */
+  int64_t batches_per_step; /**< Mini-batches per step, all ranks together. Default `world_size`. */
+  int32_t rank;             /**< Rank of this loader. */
   int32_t world_size;       /**< Ranks. Default 1. */
   uint64_t seed;            /**< Seed of order, draws and dropout. */
   gnnmg_plan plan;          /**< Division among ranks. */
   gnnmg_device_type device; /**< ::GNNMG_DEVICE_CUDA: mini-batches in GPU memory. */
   int32_t device_index;     /**< GPU number. */
   int32_t padding0;
-  uint64_t stream; /**< CUDA stream of the caller; must outlive loader and mini-batches. */
+  uint64_t stream; /**< CUDA stream of the caller; outlives loader and mini-batches. */
 } gnnmg_loader_config;
 
 /** Facts about a loader's epoch. */
@@ -1097,7 +1089,7 @@ GNNMG_STATUS gnnmg_loader_create_from_seeds(const gnnmg_dataset* dataset,
 /** Frees the handle. Mini-batches stay valid. */
 GNNMG_API void gnnmg_loader_free(gnnmg_loader* loader);
 
-/** Facts about the next mini-batch's epoch. */
+/** Facts about the epoch of the next mini-batch. */
 GNNMG_STATUS gnnmg_loader_get_info(const gnnmg_loader* loader, gnnmg_loader_info* info);
 
 /** Moves to a step of an epoch, also after an error or gnnmg_loader_cancel().
@@ -1105,49 +1097,50 @@ GNNMG_STATUS gnnmg_loader_get_info(const gnnmg_loader* loader, gnnmg_loader_info
  * @param step from 0 */
 GNNMG_STATUS gnnmg_loader_start(gnnmg_loader* loader, int64_t epoch, int64_t step);
 
-/** Next mini-batch of this rank, from epoch 0 on; after ::GNNMG_END of the next epoch. An error
+/** Next mini-batch of this rank. After ::GNNMG_END the next epoch begins; the first is 0. An error
  * repeats until gnnmg_loader_start().
  * @return ::GNNMG_END; ::GNNMG_ERR_CALLBACK */
 GNNMG_STATUS gnnmg_loader_next(gnnmg_loader* loader, gnnmg_batch** batch, int64_t timeout_ms);
 
-/** Stops the threads; gnnmg_loader_next() gives ::GNNMG_ERR_CANCELLED
- * until gnnmg_loader_start(). */
+/** Stops the threads; gnnmg_loader_next() gives ::GNNMG_ERR_CANCELLED until gnnmg_loader_start().
+ */
 GNNMG_API void gnnmg_loader_cancel(gnnmg_loader* loader);
 
 /* ============================================================================================= */
 /** @defgroup batch Batch
- * A mini-batch has a list of nodes that begins with the seeds (for graphs, the nodes of one graph
- * after another), their features, the labels of the seeds, and a block of edges per layer. Exported
- * tensors are read-only, and on the GPU of its loader. A missing part is ::GNNMG_ERR_NOT_FOUND. */
+ * A mini-batch has a list of nodes that begins with the seeds (for graphs, with the nodes of one
+ * graph after another), their features, the labels of the seeds, and a block of edges per layer.
+ * Exported tensors are read-only, and on the GPU of its loader. A missing part is
+ * ::GNNMG_ERR_NOT_FOUND. */
 
 /** Facts about a mini-batch. */
 typedef struct gnnmg_batch_info {
   uint32_t struct_size;
-  int32_t num_layers;       /**< Blocks; block 0 reads the features, the last gives the seeds. */
+  int32_t num_layers;       /**< Blocks: the first reads the features, the last gives the seeds. */
   int64_t epoch;            /**< Epoch, from 0. */
   int64_t number;           /**< Number in the plan of the epoch; -1: empty. */
   int64_t step;             /**< Step of the epoch. */
-  int64_t num_seeds;        /**< Seeds; 0: empty, but the rank takes part in the step. */
+  int64_t num_seeds;        /**< 0: empty, but the rank takes part in the step. */
   int64_t num_nodes;        /**< Nodes, including seeds. */
   int64_t num_edges;        /**< Distinct edges drawn. */
   int64_t feature_dim;      /**< Columns of the features, or 0. */
   int64_t step_seeds;       /**< Seeds of the step on all ranks. */
-  double loss_weight;       /**< num_seeds / step_seeds: means over seeds times this,
-                                 summed over all ranks, are the mean of the step. */
+  double loss_weight;       /**< num_seeds / step_seeds: multiplied by it, means of mini-batches
+                                 add up to the step's. */
   double sample_seconds;    /**< Sampling. */
   double gather_seconds;    /**< Gathering features. */
-  int32_t last_of_step;     /**< 1: last of this rank in its step: reduce and update. */
+  int32_t last_of_step;     /**< 1: this rank's last of the step: reduce and update. */
   int32_t sparse_features;  /**< 1: sparse features. */
   gnnmg_device_type device; /**< ::GNNMG_DEVICE_CPU or ::GNNMG_DEVICE_CUDA. */
   int32_t device_index;     /**< GPU number. */
 } gnnmg_batch_info;
 
-/** Sizes of a block: the edges of one layer. */
+/** A block: the edges of one layer. */
 typedef struct gnnmg_block_info {
   uint32_t struct_size;
   int32_t padding0;
-  int64_t num_targets; /**< The first nodes of the mini-batch. */
-  int64_t num_sources; /**< The first nodes of the mini-batch. */
+  int64_t num_targets; /**< First nodes of the mini-batch. */
+  int64_t num_sources; /**< First nodes of the mini-batch. */
   int64_t num_edges;   /**< Edges. */
 } gnnmg_block_info;
 
@@ -1183,11 +1176,11 @@ GNNMG_STATUS gnnmg_batch_export_sparse_features(const gnnmg_batch* batch, int32_
                                                 gnnmg_tensor** indptr, gnnmg_tensor** indices,
                                                 gnnmg_tensor** values);
 
-/** Labels of the seeds: classes i64 [num_seeds], or f32 [num_seeds, T]. */
+/** Labels of the seeds: i64 [num_seeds], or f32 [num_seeds, T]. */
 GNNMG_STATUS gnnmg_batch_export_labels(const gnnmg_batch* batch, gnnmg_tensor** labels);
 
-/** Weight of each label in a loss, f64 in the shape of the labels: that of the class times that
- * of the node; 1 if none are set, 0 without a label. */
+/** Weight of each label in a loss, f64 in the shape of the labels: that of the class times that of
+ * the node; 1 if none are set, 0 without a label. */
 GNNMG_STATUS gnnmg_batch_export_weights(const gnnmg_batch* batch, gnnmg_tensor** weights);
 
 /** Edges of one layer, rows being targets, as positions in the list of nodes.
@@ -1206,28 +1199,28 @@ GNNMG_STATUS gnnmg_batch_export_block(const gnnmg_batch* batch, int32_t layer, i
  * class, i64 [classes, classes], of at most 10 000 classes, or for binary targets i64 [targets, 2,
  * 2]. gnnmg_util.h has precision, recall and F1 of a class in it. */
 
-/** Results of an evaluation. The task determines which fields are valid; others, and all without
- * labels, are NaN, counts 0. */
+/** Results of an evaluation. Fields that the task does not have are NaN, but accuracy and F1 of a
+ * regression 0; without labels all are NaN, counts 0. */
 typedef struct gnnmg_metrics {
   uint32_t struct_size;
   gnnmg_task task;          /**< Task of the data set. */
   int64_t count;            /**< Labeled rows, or labeled targets. */
   int64_t correct;          /**< Correct predictions among `count`. */
   double loss;              /**< Mean loss. */
-  double accuracy;          /**< correct / count; 0 for regression. */
-  double f1_micro;          /**< F1 over all decisions; 0 for regression. */
-  double f1_macro;          /**< Mean F1 of the classes that occur; 0 for regression. */
-  double roc_auc;           /**< Binary tasks: mean over targets with both labels. */
-  double average_precision; /**< Binary tasks: mean over targets. */
+  double accuracy;          /**< correct / count. */
+  double f1_micro;          /**< F1 over all decisions. */
+  double f1_macro;          /**< Mean F1 of the classes that occur. */
+  double roc_auc;           /**< Binary: mean over targets with both labels. */
+  double average_precision; /**< Binary: mean over targets. */
   double rmse;              /**< Regression: root of the mean squared error. */
   double mae;               /**< Regression: mean absolute error. */
-  double top_k_accuracy;    /**< Classes: share of rows whose class is among the `top_k` with
-                                 the largest results; of equal ones the first count. */
+  double top_k_accuracy;    /**< Classes: share of rows whose class is among the `top_k` largest
+                                 results, the first of equal ones. */
 } gnnmg_metrics;
 
 /* ============================================================================================= */
 /** @defgroup model Model
- * A model has layers, and parameters with the keys of PyG or DGL. */
+ * A model has layers, and parameters under the keys of PyG or DGL. */
 
 /** A model. */
 typedef struct gnnmg_model gnnmg_model;
@@ -1235,29 +1228,29 @@ typedef struct gnnmg_model gnnmg_model;
 /** Architecture of a model. */
 typedef int32_t gnnmg_architecture;
 enum {
-  GNNMG_ARCHITECTURE_SAGE = 0,  /**< GraphSAGE (Hamilton 2017). */
-  GNNMG_ARCHITECTURE_GCN = 1,   /**< Graph convolutional network (Kipf 2017). */
-  GNNMG_ARCHITECTURE_GAT = 2,   /**< Graph attention network (Velickovic 2018). */
-  GNNMG_ARCHITECTURE_GATV2 = 3, /**< Attention that depends on both ends (Brody 2022). */
-  GNNMG_ARCHITECTURE_GIN = 4,   /**< Graph isomorphism network (Xu 2019). */
-  GNNMG_ARCHITECTURE_GINE = 5,  /**< GIN with edge features (Hu 2020). */
-  GNNMG_ARCHITECTURE_RGCN = 6,  /**< R-GCN: a linear map per edge type (Schlichtkrull 2018). */
+  GNNMG_ARCHITECTURE_SAGE = 0,        /**< GraphSAGE (Hamilton 2017). */
+  GNNMG_ARCHITECTURE_GCN = 1,         /**< Graph convolutional network (Kipf 2017). */
+  GNNMG_ARCHITECTURE_GAT = 2,         /**< Graph attention network (Velickovic 2018). */
+  GNNMG_ARCHITECTURE_GATV2 = 3,       /**< Attention that depends on both ends (Brody 2022). */
+  GNNMG_ARCHITECTURE_GIN = 4,         /**< Graph isomorphism network (Xu 2019). */
+  GNNMG_ARCHITECTURE_GINE = 5,        /**< GIN with edge features (Hu 2020). */
+  GNNMG_ARCHITECTURE_RGCN = 6,        /**< R-GCN: a linear map per edge type (Schlichtkrull
+                                           2018). */
   GNNMG_ARCHITECTURE_TRANSFORMER = 7, /**< Graph transformer (Shi 2021). */
   GNNMG_ARCHITECTURE_PNA = 8,         /**< Principal neighborhood aggregation (Corso 2020). */
-  GNNMG_ARCHITECTURE_GRAPHCONV = 9,   /**< A linear map for neighbors and one
-                                           for the node (Morris 2019). */
+  GNNMG_ARCHITECTURE_GRAPHCONV = 9,   /**< A linear map for neighbors and one for the node
+                                           (Morris 2019). */
   GNNMG_ARCHITECTURE_LAYERS = 10,     /**< Layers of gnnmg_model_add_conv() and others. */
   GNNMG_ARCHITECTURE_EDGE = 11        /**< EdgeConv: a network over both ends of each edge (Wang
                                            2019); in DGL only with the maximum. */
 };
 
-/** Framework of layer definitions and tensor keys. */
+/** Source of layer definitions and tensor keys. */
 typedef int32_t gnnmg_framework;
 enum {
   GNNMG_FRAMEWORK_PYG = 0, /**< PyTorch Geometric: keys "convs.0.lin_l.weight", ... */
-  GNNMG_FRAMEWORK_DGL = 1  /**< DGL: keys "layers.0.fc_neigh.weight", ...; no
-                                added self-loops, degrees of the block, one
-                                winner of a tied maximum. */
+  GNNMG_FRAMEWORK_DGL = 1  /**< DGL: keys "layers.0.fc_neigh.weight", ...; no added self-loops,
+                                degrees of the block, one winner of a tied maximum. */
 };
 
 /** Aggregation of a node's neighbors. */
@@ -1267,14 +1260,14 @@ enum {
                                       EdgeConv; mean for GraphSAGE, PyG's R-GCN. */
   GNNMG_AGGREGATION_MEAN = 1,    /**< Mean. */
   GNNMG_AGGREGATION_MAX = 2,     /**< Maximum of each column; not in DGL's GraphSAGE. */
-  GNNMG_AGGREGATION_SUM = 3,     /**< Sum; not in DGL's GraphSAGE. */
+  GNNMG_AGGREGATION_SUM = 3,     /**< Not in DGL's GraphSAGE. */
   GNNMG_AGGREGATION_POOL = 4,    /**< DGL: maximum after a linear layer and ReLU. */
   GNNMG_AGGREGATION_LSTM = 5,    /**< GraphSAGE: a recurrent network over the neighbors in edge
-                                      order, in PyG with zeros up to the largest in-degree. */
+                                      order; PyG adds zeros up to the largest in-degree. */
   GNNMG_AGGREGATION_GCN = 6      /**< DGL: mean of the neighbors and the node itself. */
 };
 
-/** Activation function between layers. */
+/** Function between layers. */
 typedef int32_t gnnmg_activation;
 enum {
   GNNMG_ACTIVATION_RELU = 0,       /**< max(x, 0) */
@@ -1288,25 +1281,25 @@ enum {
   GNNMG_ACTIVATION_SIGMOID = 8     /**< 1 / (1 + exp(-x)) */
 };
 
-/** Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph here is each
- * graph of a batch of graphs; otherwise, and inside layers, all rows at hand: the mini-batch in
- * training, all nodes in results for all nodes. */
+/** Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. "A graph" is one graph of
+ * a mini-batch of graphs. In other mini-batches, and inside layers, it is all rows of the
+ * mini-batch; in results for all nodes, all nodes. */
 typedef int32_t gnnmg_norm;
 enum {
-  GNNMG_NORM_NONE = 0,  /**< None. */
-  GNNMG_NORM_BATCH = 1, /**< Each column over the mini-batch. Training needs at least two rows. */
-  GNNMG_NORM_LAYER = 2, /**< Each row by itself. */
+  GNNMG_NORM_NONE = 0,        /**< None. */
+  GNNMG_NORM_BATCH = 1,       /**< Each column over the mini-batch. Training needs two rows. */
+  GNNMG_NORM_LAYER = 2,       /**< Each row by itself. */
   GNNMG_NORM_LAYER_GRAPH = 3, /**< All entries of a graph together; default of PyG's LayerNorm. */
-  GNNMG_NORM_GRAPH = 4,       /**< Each column over a graph, minus a learned
-                                   share of its mean (Cai 2021). */
+  GNNMG_NORM_GRAPH = 4,       /**< Each column over a graph, minus a learned share of its mean
+                                   (Cai 2021). */
   GNNMG_NORM_INSTANCE = 5,    /**< Each column over a graph, without parameters. */
-  GNNMG_NORM_PAIR = 6,        /**< Columns centered over a graph, then its rows scaled to a
-                                   mean square length of `norm_scale` (Zhao 2020). */
-  GNNMG_NORM_PAIR_ROWS = 7    /**< Columns centered over a graph, then each row
-                                   scaled to the length `norm_scale`. */
+  GNNMG_NORM_PAIR = 6,        /**< Columns centered over a graph, then its rows scaled to a mean
+                                   square length of `norm_scale` (Zhao 2020). */
+  GNNMG_NORM_PAIR_ROWS = 7    /**< Columns centered over a graph, then each row scaled to the
+                                   length `norm_scale`. */
 };
 
-/** Combination of a graph's rows into one, before a final linear layer; 0 without nodes. */
+/** Combines a graph's rows into one, before a final linear layer; 0 without nodes. */
 typedef int32_t gnnmg_readout;
 enum {
   GNNMG_READOUT_NONE = 0,      /**< One row per seed. */
@@ -1315,19 +1308,19 @@ enum {
   GNNMG_READOUT_MAX = 3,       /**< Maximum of each column. */
   GNNMG_READOUT_ATTENTION = 4, /**< Sum weighted by a softmax over learned scores. */
   GNNMG_READOUT_SET2SET = 5,   /**< A recurrent network that reads the rows `readout_steps`
-                                    times (Vinyals 2016); twice as wide. */
-  GNNMG_READOUT_SORT = 6       /**< The `sort_rows` rows largest in the last column,
-                                    concatenated, zeros for missing ones (Zhang 2018). */
+                                    times, twice as wide (Vinyals 2016). */
+  GNNMG_READOUT_SORT = 6       /**< The `sort_rows` rows largest in the last column, concatenated
+                                    and filled with zeros (Zhang 2018). */
 };
 
 /** Settings of a model. */
 typedef struct gnnmg_model_config {
   uint32_t struct_size;
   gnnmg_architecture architecture; /**< Kind of model. */
-  int64_t input_dim;               /**< Columns of the features. Default: from the data set. */
+  int64_t input_dim;               /**< Columns of the features. Default: the data set's. */
   int64_t hidden_dim;              /**< Columns between layers. Default 256. */
-  int64_t output_dim;              /**< Columns of the result; -1: as hidden_dim.
-                                        Default: classes of the data set. */
+  int64_t output_dim;              /**< Columns of the result; -1: hidden_dim. Default: classes
+                                        of the data set. */
   int32_t num_layers;              /**< Layers, as many as the sampler's, 1 to 10. Default 2. */
   gnnmg_aggregation aggregation;   /**< GraphSAGE, GIN, GINE, GraphConv, R-GCN, EdgeConv. */
   gnnmg_activation activation;     /**< Function between layers. */
@@ -1335,10 +1328,10 @@ typedef struct gnnmg_model_config {
   gnnmg_readout readout;           /**< Batches of graphs only. */
   gnnmg_framework framework;       /**< Framework of the layers. */
   gnnmg_dtype dtype;               /**< ::GNNMG_DTYPE_F32 or ::GNNMG_DTYPE_F64. */
-  int32_t heads;                   /**< GAT, GATv2, transformer: 1 to 64; divides
-                                        hidden_dim unless `concat=0`. Default 1. */
-  double dropout;                  /**< Share of hidden entries and attention weights
-                                        that training drops, in [0, 1). */
+  int32_t heads;                   /**< GAT, GATv2, transformer: 1 to 64; divides hidden_dim
+                                        unless `concat=0`. Default 1. */
+  double dropout;                  /**< Share of hidden entries and attention weights that
+                                        training drops, in [0, 1). */
   uint64_t seed;                   /**< Seed of the initial weights. */
 } gnnmg_model_config;
 
@@ -1346,7 +1339,7 @@ typedef struct gnnmg_model_config {
 typedef struct gnnmg_model_info {
   uint32_t struct_size;
   gnnmg_architecture architecture; /**< Kind of model. */
-  int32_t num_layers;              /**< Number of layers. */
+  int32_t num_layers;              /**< Layers. */
   gnnmg_dtype dtype;               /**< Type of the parameters. */
   int64_t input_dim;               /**< Columns of the features. */
   int64_t hidden_dim;              /**< Columns between layers. */
@@ -1357,7 +1350,7 @@ typedef struct gnnmg_model_info {
   int32_t device_index;            /**< GPU number. */
 } gnnmg_model_info;
 
-/** Loss function of a mini-batch. */
+/** Loss of a mini-batch. */
 typedef int32_t gnnmg_loss;
 enum {
   GNNMG_LOSS_AUTO = 0,                 /**< The task's: one of the next three. */
@@ -1371,13 +1364,13 @@ enum {
 };
 
 /** Makes a model with initial weights.
- * @param dataset source of settings that the config leaves to it; may be NULL */
+ * @param dataset gives settings that the config leaves open; may be NULL */
 GNNMG_STATUS gnnmg_model_create(const gnnmg_context* context, const gnnmg_dataset* dataset,
                                 const gnnmg_model_config* config, const char* settings,
                                 gnnmg_model** model);
 
-/** Adds a convolution to a model of ::GNNMG_ARCHITECTURE_LAYERS, before its first use. A layer must
- * fit the one before it.
+/** Adds a convolution to a model of ::GNNMG_ARCHITECTURE_LAYERS, before its first use. It must fit
+ * the layer before it.
  * @param name prefix of its keys, such as "conv1"; unique in the model
  * @param config of this layer: `output_dim` is the width of its rows, including concatenated heads;
  *   skip, jumping and readout do not apply; norms apply inside GIN, GINE and PyG's EdgeConv
@@ -1404,25 +1397,25 @@ GNNMG_STATUS gnnmg_model_add_activation(gnnmg_model* model, const char* name,
                                         gnnmg_activation activation);
 
 /** Adds dropout, as gnnmg_model_add_conv().
- * @param rate share of entries that training sets to 0, in [0, 1) */
+ * @param rate share of entries that training drops, in [0, 1) */
 GNNMG_STATUS gnnmg_model_add_dropout(gnnmg_model* model, double rate);
 
 /** Adds a readout, as gnnmg_model_add_conv(): the next layers have one row per graph. At most one,
  * and no convolution after it.
  * @param name NULL for a readout without parameters
  * @param readout not ::GNNMG_READOUT_NONE
- * @param size steps of ::GNNMG_READOUT_SET2SET, rows of ::GNNMG_READOUT_SORT; 0: 3 steps, 30
- *   rows */
+ * @param size steps of ::GNNMG_READOUT_SET2SET, rows of ::GNNMG_READOUT_SORT; 0: 3 steps, 30 rows
+ */
 GNNMG_STATUS gnnmg_model_add_readout(gnnmg_model* model, const char* name, gnnmg_readout readout,
                                      int32_t size);
 
 /** Moves a model to a GPU or back to main memory. Tensors exported before keep their values; no
- * layer can be added afterwards. A trainer takes a model in main memory.
+ * layer can be added afterwards.
  * @param index number of the GPU; 0 for the CPU
  * @param stream a CUDA stream of the caller; 0: one of the library
  * @return ::GNNMG_ERR_DEPENDENCY without a GPU, with the reason; ::GNNMG_ERR_BUSY while the model
- *   has an optimizer or a trainer; ::GNNMG_ERR_UNSUPPORTED for a GPU that is too old, or
- *   `stream` 2 */
+ *   has an optimizer or a trainer; ::GNNMG_ERR_UNSUPPORTED for a GPU that is too old, or `stream` 2
+ */
 GNNMG_STATUS gnnmg_model_set_device(gnnmg_model* model, gnnmg_device_type device, int32_t index,
                                     uint64_t stream);
 
@@ -1435,13 +1428,13 @@ GNNMG_API void gnnmg_model_free(gnnmg_model* model);
 /** Facts about a model. */
 GNNMG_STATUS gnnmg_model_get_info(const gnnmg_model* model, gnnmg_model_info* info);
 
-/** Lists the keys of the tensors, parameters first: "convs.0.lin_l.weight".
+/** Lists the keys of the tensors, parameters first.
  * @param trained 1: a parameter, even frozen; 0: a buffer, such as a running mean */
 GNNMG_STATUS gnnmg_model_tensor_key(const gnnmg_model* model, int64_t index, const char** key,
                                     int32_t* trained);
 
-/** A parameter or buffer, in the model's type; buffers may be i64. Like the other exports of a
- * model it shares memory with the model: use it only while no call uses that. */
+/** A parameter or buffer, in the model's type; buffers may be i64. Exports of a model share its
+ * memory: use them while no call uses the model. */
 GNNMG_STATUS gnnmg_model_export_tensor(const gnnmg_model* model, const char* key,
                                        gnnmg_tensor** tensor);
 
@@ -1450,8 +1443,8 @@ GNNMG_STATUS gnnmg_model_export_tensor(const gnnmg_model* model, const char* key
 GNNMG_STATUS gnnmg_model_set_tensor(gnnmg_model* model, const char* key,
                                     const gnnmg_tensor* values);
 
-/** Freezes parameters, or trains them again. A frozen parameter has no gradient and no optimizer
- * state, and nothing changes it; running statistics still move. Copies, snapshots and checkpoints
+/** Freezes parameters, or trains them again. Nothing changes a frozen parameter, which has no
+ * gradient and no optimizer state; running statistics still move. Copies, snapshots and checkpoints
  * stay frozen, files of weights do not. Tensors exported before no longer share memory.
  * @param pattern a key in which `*` stands for any characters: "convs.0.*"
  * @param trainable 0: freeze; 1: train
@@ -1465,27 +1458,33 @@ GNNMG_STATUS gnnmg_model_export_gradient(const gnnmg_model* model, const char* k
 /** All parameters as one array [num_parameters], frozen ones last. */
 GNNMG_STATUS gnnmg_model_export_parameters(const gnnmg_model* model, gnnmg_tensor** parameters);
 
-/** All gradients as one array for all-reduce, without frozen parameters. */
+/** Gradients of all parameters that are not frozen, as one array for all-reduce. */
 GNNMG_STATUS gnnmg_model_export_gradients(const gnnmg_model* model, gnnmg_tensor** gradients);
 
 /** Result of the model for the seeds of a mini-batch.
  * @param batch a mini-batch with features and as many layers as the model, on its device
- * @param training 1: apply dropout and keep the pass for gnnmg_model_backward()
- * @param logits [num_seeds, output_dim], a copy on the same device; may be NULL
- * @return ::GNNMG_ERR_UNSUPPORTED for training on a sample without `transpose` */
-GNNMG_STATUS gnnmg_model_forward(gnnmg_model* model, const gnnmg_batch* batch, int32_t training,
+ * @param logits [num_seeds, output_dim], a copy on the same device */
+GNNMG_STATUS gnnmg_model_infer(const gnnmg_model* model, const gnnmg_batch* batch,
+                               gnnmg_tensor** logits);
+
+/** Training pass for the seeds of a mini-batch: applies dropout, and keeps the pass for
+ * gnnmg_model_backward().
+ * @param batch as for gnnmg_model_infer()
+ * @param logits as for gnnmg_model_infer(); may be NULL
+ * @return ::GNNMG_ERR_UNSUPPORTED for a sample without `transpose` */
+GNNMG_STATUS gnnmg_model_forward(gnnmg_model* model, const gnnmg_batch* batch,
                                  gnnmg_tensor** logits);
 
-/** Adds the gradient of the loss of the last training forward to the model's gradients. The loss is
- * the (weighted) sum over the labeled seeds, divided by their number (weight) in the whole step:
- * summed over all mini-batches of a step it is the step's mean.
- * @param value this mini-batch's share of that mean; may be NULL
+/** Adds the gradient of the loss of the last gnnmg_model_forward() to the model's gradients. The
+ * loss is the (weighted) sum over this mini-batch's labeled seeds, divided by the number (weight)
+ * of those of the whole step, so that the losses of a step's mini-batches add up to its mean.
+ * @param value that loss; may be NULL
  * @return ::GNNMG_ERR_NOT_FOUND without a forward since the parameters changed */
 GNNMG_STATUS gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss, double* value);
 
 /** gnnmg_model_backward() for a loss of the caller.
- * @param gradient of that loss by the logits, [num_seeds, output_dim], in the model's type, on
- *   any device
+ * @param gradient of that loss by the logits, [num_seeds, output_dim], in the model's type, on any
+ *   device
  * @return as gnnmg_model_backward() */
 GNNMG_STATUS gnnmg_model_backward_from(gnnmg_model* model, const gnnmg_tensor* gradient);
 
@@ -1494,16 +1493,17 @@ GNNMG_STATUS gnnmg_model_backward_from(gnnmg_model* model, const gnnmg_tensor* g
  * @param confusion confusion matrix; may be NULL
  * @return ::GNNMG_ERR_INVALID_ARGUMENT for an empty part; ::GNNMG_ERR_UNSUPPORTED for a confusion
  *   matrix of a regression or of too many classes */
-GNNMG_STATUS gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* dataset, gnnmg_part part,
-                                  int32_t top_k, gnnmg_metrics* metrics, gnnmg_tensor** confusion,
-                                  int64_t timeout_ms);
+GNNMG_STATUS gnnmg_model_evaluate(const gnnmg_model* model, const gnnmg_dataset* dataset,
+                                  gnnmg_part part, int32_t top_k, gnnmg_metrics* metrics,
+                                  gnnmg_tensor** confusion, int64_t timeout_ms);
 
-/** Result of the model for every node, or with a readout every graph, with full neighborhoods,
+/** Result of the model for every node, or every graph if it has a readout, with full neighborhoods,
  * layer by layer.
  * @param path NULL, or a `.npy` file for the rows, which are then never in memory together
  * @param rows [nodes or graphs, output_dim]; NULL with a path */
-GNNMG_STATUS gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset, int32_t node_type,
-                               const char* path, gnnmg_tensor** rows, int64_t timeout_ms);
+GNNMG_STATUS gnnmg_model_embed(const gnnmg_model* model, const gnnmg_dataset* dataset,
+                               int32_t node_type, const char* path, gnnmg_tensor** rows,
+                               int64_t timeout_ms);
 
 /** Writes all that gnnmg_model_open() needs: the tensors under the keys of the model's framework,
  * and the settings as JSON, in the metadata of safetensors or in a record of a `.pth` that
@@ -1511,29 +1511,29 @@ GNNMG_STATUS gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset,
  * the SHA-256 of the weights; it can be opened at any moment, also while it is written again.
  * @param path a file; or an existing folder, or a path that ends with "/"
  * @param settings "model_file" */
-GNNMG_STATUS gnnmg_model_save(gnnmg_model* model, const char* path, const char* settings,
+GNNMG_STATUS gnnmg_model_save(const gnnmg_model* model, const char* path, const char* settings,
                               int64_t timeout_ms);
 
-/** Makes a model from a file of gnnmg_model_save(), with the same bits; also from the folder of a
- * checkpoint, with the weights trained last, or `best.safetensors` in it.
+/** Makes a model from a file of gnnmg_model_save(), with the same bits; also from a checkpoint's
+ * folder, with the weights trained last, or `best.safetensors` in it.
  * @param path a file, or a folder with `model.safetensors` or `model.pth`
- * @return ::GNNMG_ERR_FORMAT for a file without settings, naming its first keys, or
- *   settings that do not fit its tensors; ::GNNMG_ERR_VERSION naming a setting of a later
- *   version; ::GNNMG_ERR_CHECKSUM or ::GNNMG_ERR_MISMATCH if `config.json` describes other
- *   weights; ::GNNMG_ERR_CANCELLED */
+ * @return ::GNNMG_ERR_FORMAT for a file without settings, naming its first keys, or settings that
+ *   do not fit its tensors; ::GNNMG_ERR_VERSION naming a setting of a later version;
+ *   ::GNNMG_ERR_CHECKSUM or ::GNNMG_ERR_MISMATCH if `config.json` describes other weights;
+ *   ::GNNMG_ERR_CANCELLED */
 GNNMG_STATUS gnnmg_model_open(const gnnmg_context* context, const char* path, gnnmg_model** model);
 
 /** Settings of a model, with the values that were left to the data set.
  * @param config filled */
 GNNMG_STATUS gnnmg_model_get_config(const gnnmg_model* model, gnnmg_model_config* config);
 
-/** All settings of a model as the JSON that gnnmg_model_save() writes: also custom layers, and task
- * and classes of its data set.
+/** All settings of a model as the JSON of gnnmg_model_save(): also custom layers, and task and
+ * classes of its data set.
  * @param settings borrowed */
 GNNMG_STATUS gnnmg_model_get_settings(const gnnmg_model* model, const char** settings);
 
 /** Reads the tensors of a file of PyG, DGL or gnnmg_model_save() under the keys of the model's
- * framework, all or nothing. Extra prefixes of all keys, such as "module.", are ignored. Settings
+ * framework, all or nothing. Prefixes that all keys have, such as "module.", are ignored. Settings
  * that results depend on must equal the file's; if it has none, the log warns.
  * @param path as for gnnmg_model_open()
  * @param settings of "model_file"
@@ -1546,9 +1546,9 @@ GNNMG_STATUS gnnmg_model_load(gnnmg_model* model, const char* path, const char* 
 
 /* ============================================================================================= */
 /** @defgroup optimizer Optimizer
- * An optimizer of a custom loop, or that of a trainer. */
+ * An optimizer of a custom loop, or of a trainer: the latter can only be saved and loaded. */
 
-/** An optimizer of one model. That of a trainer can only be saved and loaded. */
+/** An optimizer of one model. */
 typedef struct gnnmg_optimizer gnnmg_optimizer;
 
 /** Kind of optimizer. */
@@ -1556,20 +1556,20 @@ typedef int32_t gnnmg_optimizer_kind;
 enum {
   GNNMG_OPTIMIZER_ADAM = 0,    /**< Adam. */
   GNNMG_OPTIMIZER_ADAMW = 1,   /**< Adam with decoupled weight decay. */
-  GNNMG_OPTIMIZER_SGD = 2,     /**< Stochastic gradient descent. */
+  GNNMG_OPTIMIZER_SGD = 2,     /**< SGD. */
   GNNMG_OPTIMIZER_RMSPROP = 3, /**< RMSprop. */
   GNNMG_OPTIMIZER_ADAGRAD = 4  /**< Adagrad. */
 };
 
-/** Makes an optimizer of a model's parameters. */
+/** Makes an optimizer of the model's parameters. */
 GNNMG_STATUS gnnmg_optimizer_create(gnnmg_model* model, const char* settings,
                                     gnnmg_optimizer** optimizer);
 
 /** Frees the handle. */
 GNNMG_API void gnnmg_optimizer_free(gnnmg_optimizer* optimizer);
 
-/** Updates the parameters from the gradients, sets the gradients to 0, and moves the running
- * statistics of batch norms. Holds the model. */
+/** Updates the parameters from the gradients, sets these to 0, and moves the running statistics of
+ * batch norms. Holds the model. */
 GNNMG_STATUS gnnmg_optimizer_step(gnnmg_optimizer* optimizer);
 
 /** Changes the learning rate. */
@@ -1582,8 +1582,8 @@ GNNMG_STATUS gnnmg_optimizer_learning_rate(const gnnmg_optimizer* optimizer, dou
  * the same settings.
  * @param path a `.pth`
  * @param settings of "model_file"
- * @return ::GNNMG_ERR_UNSUPPORTED naming a layer whose state cannot be converted to the
- *   other framework */
+ * @return ::GNNMG_ERR_UNSUPPORTED naming a layer whose state cannot be converted to the other
+ *   framework */
 GNNMG_STATUS gnnmg_optimizer_save(const gnnmg_optimizer* optimizer, const char* path,
                                   const char* settings, int64_t timeout_ms);
 
@@ -1591,8 +1591,8 @@ GNNMG_STATUS gnnmg_optimizer_save(const gnnmg_optimizer* optimizer, const char* 
  * file of several objects such as a Lightning checkpoint; all or nothing. Rate and settings stay.
  * @param settings of "model_file"
  * @return ::GNNMG_ERR_FORMAT listing missing, unexpected and misshapen entries; ::GNNMG_ERR_RANGE
- *   for a number of steps below 0; ::GNNMG_ERR_UNSUPPORTED if parameters have different numbers of
- *   steps, or as gnnmg_optimizer_save() */
+ *   for a number of steps below 0; ::GNNMG_ERR_UNSUPPORTED if parameters have had different numbers
+ *   of steps, or as gnnmg_optimizer_save() */
 GNNMG_STATUS gnnmg_optimizer_load(gnnmg_optimizer* optimizer, const char* path,
                                   const char* settings, int64_t timeout_ms);
 
@@ -1621,12 +1621,12 @@ enum {
 typedef struct gnnmg_comm_config {
   uint32_t struct_size;
   int32_t padding0;
-  int64_t deadline_ms;   /**< Limit of an operation; the shortest of all
-                              ranks applies. Default 30 000. */
-  int64_t join_ms;       /**< Limit for joining, and for the start of a
-                              collective call. Default 300 000. */
-  int64_t heartbeat_ms;  /**< Interval of signs of life, 10 to 600 000;
-                              process 0's applies. Default 500. */
+  int64_t deadline_ms;   /**< Limit of an operation; the shortest of all ranks applies. Default
+                              30 000. */
+  int64_t join_ms;       /**< Limit for joining, and for the start of a collective call. Default
+                              300 000. */
+  int64_t heartbeat_ms;  /**< Interval of signs of life, 10 to 600 000; process 0's applies.
+                              Default 500. */
   int32_t port;          /**< Port of process 0. */
   int32_t process_rank;  /**< Number of this process. */
   int32_t num_processes; /**< 1 to 1024. Default 1. */
@@ -1635,13 +1635,13 @@ typedef struct gnnmg_comm_config {
 
 /** Makes a communicator among threads of this process. A failure to connect is an error of the
  * first operation.
- * @param world_size number of ranks, 1 to 256
+ * @param world_size ranks, 1 to 256
  * @param comms one handle per rank */
 GNNMG_STATUS gnnmg_comm_create_group(const gnnmg_context* context, int32_t world_size,
                                      const gnnmg_comm_config* config, gnnmg_comm** comms);
 
-/** Joins a job of several processes, one rank each. Process 0 listens at `host` until all have
- * joined, proved that they know the token, and compared version and number of processes.
+/** Joins a job of processes, one rank each. Process 0 listens at `host` until all have joined,
+ * proved that they know the token, and compared version and number of processes.
  * @param host name or address of process 0's machine; NULL: "127.0.0.1"
  * @param network_interface interface with this process's address; NULL: the one on the route to
  *   process 0
@@ -1676,14 +1676,14 @@ GNNMG_STATUS gnnmg_comm_rank(const gnnmg_comm* comm, int32_t* rank);
  * @threading (a) */
 GNNMG_STATUS gnnmg_comm_world_size(const gnnmg_comm* comm, int32_t* size);
 
-/** Reduces the tensors of all ranks, element by element.
+/** Reduces the tensors of all ranks by element.
  * @param tensor same shape and type on all ranks, writable; not bool */
 GNNMG_STATUS gnnmg_comm_all_reduce(gnnmg_comm* comm, gnnmg_tensor* tensor, gnnmg_reduce operation,
                                    int64_t timeout_ms);
 
-/** Copies the tensor of one rank to all ranks.
+/** Copies the tensor of one rank to all.
  * @param tensor same shape and type on all ranks, writable
- * @param root rank of the source */
+ * @param root that rank */
 GNNMG_STATUS gnnmg_comm_broadcast(gnnmg_comm* comm, gnnmg_tensor* tensor, int32_t root,
                                   int64_t timeout_ms);
 
@@ -1703,7 +1703,7 @@ GNNMG_STATUS gnnmg_comm_all_to_all(gnnmg_comm* comm, const gnnmg_tensor* const* 
 GNNMG_STATUS gnnmg_comm_barrier(gnnmg_comm* comm, int64_t timeout_ms);
 
 /** Ends the running operation and the communicator, with the whole job of processes:
- * ::GNNMG_ERR_CANCELLED here, ::GNNMG_ERR_ABORTED on the others, naming this rank. Returns after
+ * ::GNNMG_ERR_CANCELLED here, ::GNNMG_ERR_ABORTED on the others, naming this rank. Returns when
  * they have been notified. */
 GNNMG_API void gnnmg_comm_cancel(gnnmg_comm* comm);
 
@@ -1713,25 +1713,25 @@ GNNMG_STATUS gnnmg_comm_shutdown(gnnmg_comm* comm, int64_t timeout_ms);
 
 /* ============================================================================================= */
 /** @defgroup parts Graphs in parts
- * Processes and servers share the parts that gnnmg_dataset_save_parts() wrote. */
+ * Processes and servers share parts of gnnmg_dataset_save_parts(). */
 
 /** Source of the parts that other processes of a job have. */
 typedef int32_t gnnmg_parts_reading;
 enum {
   GNNMG_PARTS_READING_AUTO = 0,   /**< SHARED if every process finds all parts, else ASKED. */
   GNNMG_PARTS_READING_SHARED = 1, /**< The folder, which every process must find whole. */
-  GNNMG_PARTS_READING_ASKED = 2   /**< The processes that have them. Those that
-                                       find the same parts divide them. */
+  GNNMG_PARTS_READING_ASKED = 2   /**< The processes that have them. Processes that find the same
+                                       parts divide these. */
 };
 
-/** Settings of requests for parts elsewhere; the fields after `cache_bytes` for
+/** Settings of requests for parts elsewhere; `reading`, `insecure` and `port` for
  * gnnmg_dataset_open_parts(). */
 typedef struct gnnmg_served_config {
   uint32_t struct_size;
   int32_t max_in_flight;       /**< Concurrent requests to each part, 1 to 1024. Default 8. */
   int64_t deadline_ms;         /**< Limit of a request. Default 10000. */
-  size_t cache_bytes;          /**< Cache of the hottest rows of other parts.
-                                    Default: a tenth of all rows. */
+  size_t cache_bytes;          /**< Cache of the hottest rows of other parts. Default: for a
+                                    tenth of all rows. */
   gnnmg_parts_reading reading; /**< Source of other parts; equal on all processes. */
   int32_t insecure;            /**< 1: connect to other machines without TLS, with a warning. */
   int32_t port;                /**< Port of this process's server. Default: a free one. */
@@ -1746,9 +1746,9 @@ typedef struct gnnmg_served_config {
  * Connections to other machines need the job's token, and TLS (options `tls_certificate`,
  * `tls_key`, `tls_authority` of the context) or `insecure`.
  *
- * Results have the same bits for any number of parts and processes. Transforms, saving,
- * exported edges, outgoing edges, and exact results of models with norms over the rows of all
- * edges are ::GNNMG_ERR_UNSUPPORTED.
+ * Results have the same bits for any number of parts and processes. Transforms, saving, exported
+ * edges, outgoing edges, and exact results of models with norms over the rows of all edges are
+ * ::GNNMG_ERR_UNSUPPORTED.
  * @param comm job of the processes; NULL: this process has all parts
  * @param folder of gnnmg_dataset_save_parts(), or of gnnmg_dataset_save(): part 0 of 1
  * @return in a job: ::GNNMG_ERR_MISMATCH for a part that no process has, or folders of different
@@ -1770,7 +1770,7 @@ GNNMG_STATUS gnnmg_dataset_open_served(const gnnmg_context* context, const char*
 
 /* ============================================================================================= */
 /** @defgroup trainer Trainer
- * A trainer runs the whole loop over ranks: order, sampling, gradients, updates, evaluation, and
+ * A trainer runs the whole loop over ranks: order, sampling, gradients, updates, evaluation,
  * keeping the best weights. Each rank has a thread, a replica of the model and a loader; the ranks
  * of a process share graph and features.
  *
@@ -1780,7 +1780,8 @@ GNNMG_STATUS gnnmg_dataset_open_served(const gnnmg_context* context, const char*
  * communicator at a time. The first call compares data and settings (::GNNMG_ERR_MISMATCH) and
  * takes weights and position from process 0, which alone writes records and checkpoints. A failure
  * on one process is ::GNNMG_ERR_ABORTED on the others, a lost one ::GNNMG_ERR_PEER_LOST, a late one
- * ::GNNMG_ERR_TIMEOUT. Except after a lost process, the same calls on all processes continue.
+ * ::GNNMG_ERR_TIMEOUT. Afterwards, unless a process is lost, training continues when all processes
+ * make the same call again.
  *
  * Ranks on GPUs exchange by NCCL. Processes that see the same GPUs divide them; all processes have
  * GPUs, or none has. */
@@ -1791,32 +1792,32 @@ typedef struct gnnmg_trainer gnnmg_trainer;
 /** Settings of a trainer. */
 typedef struct gnnmg_trainer_config {
   uint32_t struct_size;
-  int32_t num_ranks;              /**< Ranks in this process, one thread each. Default:
-                                       one per entry of `devices`, else one per GPU of
-                                       this process's share, else one. */
+  int32_t num_ranks;              /**< Ranks of this process, one thread each. Default: one per
+                                       entry of `devices`, else one per GPU of this process's
+                                       share, else one. */
   int64_t num_epochs;             /**< Passes over the training part. Default 10. */
   int64_t batch_size;             /**< Seeds per mini-batch. Default 1024. */
   int64_t batches_per_step;       /**< Mini-batches per step, all ranks together, which give
-                                       equal steps for any number of ranks. Default:
-                                       one per rank. */
+                                       equal steps for any number of ranks. Default: one per
+                                       rank. */
   gnnmg_loss loss;                /**< Loss function. */
   gnnmg_optimizer_kind optimizer; /**< Optimizer. */
   double learning_rate;           /**< Default 0.01. */
-  double weight_decay;            /**< Weight decay, or L2 penalty. */
+  double weight_decay;            /**< Or L2 penalty. */
   double clip_norm;               /**< Maximum 2-norm of all gradients. Default: none. */
   uint64_t seed;                  /**< Seed of order, draws and dropout. */
   gnnmg_plan plan;                /**< Division among ranks. */
-  gnnmg_device_type device;       /**< ::GNNMG_DEVICE_AUTO: GPUs if there is one per rank in
-                                       all processes, else the CPU; the log says why. */
-  int64_t early_stop_patience;    /**< Validations without improvement before
-                                       the end. Default: no limit. */
-  int32_t deterministic;          /**< 1: with equal `batches_per_step`, weights and metrics
-                                       have the same bits for any number of ranks and threads,
-                                       also after a resume, on one kind of CPU or GPU. */
+  gnnmg_device_type device;       /**< ::GNNMG_DEVICE_AUTO: GPUs if there is one per rank in all
+                                       processes, else the CPU; the log says why. */
+  int64_t early_stop_patience;    /**< Validations without improvement before the end. Default:
+                                       no limit. */
+  int32_t deterministic;          /**< 1: with equal `batches_per_step`, weights and metrics have
+                                       the same bits for any number of ranks and threads, also
+                                       after a resume, on one kind of CPU or GPU. */
   int32_t padding0;
 } gnnmg_trainer_config;
 
-/** Upper bound of the GPU memory of a training, in bytes, from fan-outs and degrees. */
+/** Upper bound of a training's bytes on a GPU, from fan-outs and degrees. */
 typedef struct gnnmg_memory_info {
   uint32_t struct_size;
   int32_t fits;                              /**< 1: `total_bytes` is at most `gpu_bytes`. */
@@ -1832,14 +1833,14 @@ typedef struct gnnmg_memory_info {
   size_t optimizer_bytes;                    /**< Optimizer state. */
   size_t communication_bytes;                /**< Data for other ranks, and NCCL's buffers. */
   size_t capture_bytes;                      /**< Padded shapes; 0: mini-batches are not padded. */
-  size_t reserve_bytes;                      /**< Reserve for libraries: 1 GiB of a given GPU,
-                                                  up to 256 MiB of free memory. */
+  size_t reserve_bytes;                      /**< Reserve for libraries: 1 GiB of a given GPU, up
+                                                  to 256 MiB of free memory. */
   size_t pinned_bytes;                       /**< Pinned main memory, once per process. */
   int64_t num_cached;                        /**< Cached rows. */
-  gnnmg_graph_placement graph_placement;     /**< Placement, not AUTO. */
-  gnnmg_feature_placement feature_placement; /**< Placement, not AUTO. */
-  int32_t bounded;                           /**< 1: complete; 0: without steps, because a custom
-                                                  sampler's mini-batches have no bound. */
+  gnnmg_graph_placement graph_placement;     /**< Not AUTO. */
+  gnnmg_feature_placement feature_placement; /**< Not AUTO. */
+  int32_t bounded;                           /**< 1: complete; 0: without steps: mini-batches of
+                                                  a custom sampler have no bound. */
   int32_t padding;
 } gnnmg_memory_info;
 
@@ -1848,19 +1849,19 @@ typedef int32_t gnnmg_trainer_state;
 enum {
   GNNMG_TRAINER_STATE_IDLE = 0,     /**< Not started, or stopped. */
   GNNMG_TRAINER_STATE_RUNNING = 1,  /**< Running. */
-  GNNMG_TRAINER_STATE_STOPPING = 2, /**< Stopping after the current step. */
+  GNNMG_TRAINER_STATE_STOPPING = 2, /**< Stopping after the step. */
   GNNMG_TRAINER_STATE_FINISHED = 3, /**< Finished all epochs. */
   GNNMG_TRAINER_STATE_FAILED = 4    /**< Ended with an error. */
 };
 
-/** Times of a rank's steps, in seconds; the guide on GPUs tells how GPUs measure them. The last
- * member of its structs; later versions append to it. */
+/** Times of a rank's steps, in seconds; the guide on GPUs tells how these are measured there. The
+ * last field of its structs; later versions append to it. */
 typedef struct gnnmg_times {
   double total;     /**< Everything but validation. */
   double wait;      /**< Waiting for mini-batches. */
-  double sample;    /**< Sampling, sum over loader threads. */
-  double gather;    /**< Gathering, sum over loader threads. */
-  double compute;   /**< Forward and backward passes. */
+  double sample;    /**< Sampling, on all loader threads. */
+  double gather;    /**< Gathering, on all loader threads. */
+  double compute;   /**< Passes. */
   double reduce;    /**< All-reduces, including waits. */
   double optimizer; /**< Updates. */
   double peer_wait; /**< Waiting for slower ranks in all-reduces. */
@@ -1871,12 +1872,12 @@ typedef struct gnnmg_progress_info {
   uint32_t struct_size;
   gnnmg_trainer_state state; /**< State. */
   int64_t epoch;             /**< Epoch, from 0. */
-  int64_t num_epochs;        /**< Number of epochs. */
+  int64_t num_epochs;        /**< Epochs. */
   int64_t step;              /**< Steps done in the epoch. */
   int64_t num_steps;         /**< Steps of the epoch. */
   int64_t seeds_done;        /**< Seeds done, all ranks together. */
-  double loss;               /**< Mean loss of the epoch so far. */
-  double accuracy;           /**< Mean accuracy of the epoch so far, as trained. */
+  double loss;               /**< Mean of the epoch so far. */
+  double accuracy;           /**< Mean of the epoch so far, as trained. */
   double seeds_per_second;   /**< Speed, all ranks together. */
   double elapsed_seconds;    /**< Time since the start. */
   double validation;         /**< Last validation, by `best_by`. */
@@ -1886,7 +1887,7 @@ typedef struct gnnmg_progress_info {
   int32_t has_validation;    /**< 1: the three validation fields are valid. */
   gnnmg_device_type device;  /**< Device of the ranks. */
   int32_t num_ranks;         /**< Ranks of this process. */
-  gnnmg_times times;         /**< Times of the first, in the epoch so far. */
+  gnnmg_times times;         /**< Times of this process's first rank, in the epoch so far. */
 } gnnmg_progress_info;
 
 /** Times of one rank, and traffic of its GPU. */
@@ -1897,12 +1898,12 @@ typedef struct gnnmg_rank_info {
   int32_t padding;
   int64_t epoch;          /**< Epoch, from 0. */
   int64_t num_steps;      /**< Complete steps. */
-  int64_t bus_bytes;      /**< Bytes that its GPU read over the bus: mini-batches and
-                               feature rows, without edges of a pinned graph. */
+  int64_t bus_bytes;      /**< Bytes that its GPU read over the bus: mini-batches and feature
+                               rows, without edges of a pinned graph. */
   int64_t num_rows;       /**< Rows gathered by its GPU, known at the end of the epoch. */
   int64_t num_rows_there; /**< Rows gathered from the GPU's own memory. */
-  double idle_seconds;    /**< Idle time of the GPU's training queue, or of the rank's
-                               thread: `total` without passes, all-reduces and updates. */
+  double idle_seconds;    /**< Idle time of the GPU's training queue, or of the rank's thread:
+                               `total` - `compute` - `reduce` - `optimizer`. */
   gnnmg_times times;      /**< Times in the epoch so far. */
 } gnnmg_rank_info;
 
@@ -1911,12 +1912,12 @@ typedef struct gnnmg_epoch_info {
   uint32_t struct_size;
   int32_t best;                    /**< 1: the best validation so far. */
   int64_t epoch;                   /**< Epoch, from 0. */
-  int64_t num_epochs;              /**< Number of epochs. */
+  int64_t num_epochs;              /**< Epochs. */
   int64_t num_steps;               /**< Steps. */
   double train_loss;               /**< Mean loss, as trained. */
   double train_accuracy;           /**< Mean accuracy, as trained. */
   double learning_rate;            /**< Rate of the last step. */
-  const gnnmg_metrics* validation; /**< Validation, until the callback returns; NULL: none. */
+  const gnnmg_metrics* validation; /**< Metrics, valid until the callback returns; NULL: none. */
   double evaluation_seconds;       /**< Time of the validation. */
   double seeds_per_second;         /**< Speed, all ranks together. */
   double mean_busy_seconds;        /**< Time without all-reduces, mean over all ranks. */
@@ -1925,15 +1926,15 @@ typedef struct gnnmg_epoch_info {
   gnnmg_device_type device;        /**< Device of the ranks. */
   int32_t num_ranks;               /**< Ranks of this process. */
   int32_t padding0;
-  gnnmg_times times; /**< Times of the first. */
+  gnnmg_times times; /**< Times of this process's first rank. */
 } gnnmg_epoch_info;
 
 /** Called after each epoch, on every process that has registered one.
  * @return 0, or anything else to end training */
 typedef int32_t (*gnnmg_epoch_fn)(const gnnmg_epoch_info* epoch, void* user_data);
 
-/** A mini-batch for a ::gnnmg_loss_fn. Arrays are in main memory, row by row, and live for
- * the call. */
+/** A mini-batch for a ::gnnmg_loss_fn. Arrays are in main memory, row by row, and live for the
+ * call. */
 typedef struct gnnmg_loss_batch {
   uint32_t struct_size;
   gnnmg_dtype dtype;      /**< f32 or f64. */
@@ -1944,22 +1945,22 @@ typedef struct gnnmg_loss_batch {
   const int64_t* classes; /**< [num_rows], -1 for none; NULL for other tasks. */
   const void* targets;    /**< Labels of other tasks, [num_rows, num_columns], NaN for none. */
   const double* weights;  /**< Weights of the labels, in the same shape; 0 without a label. */
-  void* gradient;         /**< [num_rows, num_columns], 0 before the call:
-                                 add the gradient of `loss`. */
-  double loss;            /**< Set to the sum of the weighted losses. */
-  double weight;          /**< Divisor of `loss` and `gradient`, summed over all mini-batches of a
-                               step; before the call the sum of `weights`. */
+  void* gradient;         /**< [num_rows, num_columns], 0 before the call: add the gradient of
+                               `loss`. */
+  double loss;            /**< Set this to the sum of the weighted losses. */
+  double weight;          /**< The sum of `weights`; may be set. `loss` and `gradient` are
+                               divided by the sum of `weight` over a step's mini-batches. */
 } gnnmg_loss_batch;
 
-/** A loss of the caller, which sets `gradient` and `loss`; see gnnmg_trainer_set_loss().
+/** A loss of the caller, which adds to `gradient` and sets `loss`; see gnnmg_trainer_set_loss().
  * @return 0, or anything else to end training */
 typedef int32_t (*gnnmg_loss_fn)(gnnmg_loss_batch* batch, void* user_data);
 
 /** Format of a trainer's record. */
 typedef int32_t gnnmg_record;
 enum {
-  GNNMG_RECORD_JSON_LINES = 1, /**< File to which each epoch appends one JSON object. */
-  GNNMG_RECORD_TENSORBOARD = 2 /**< Folder that gets an event file of TensorBoard. */
+  GNNMG_RECORD_JSON_LINES = 1, /**< File with a JSON object per epoch. */
+  GNNMG_RECORD_TENSORBOARD = 2 /**< Folder for an event file of TensorBoard. */
 };
 
 /** Makes a trainer.
@@ -1972,15 +1973,15 @@ enum {
  *   communicator among threads
  * @threading (c) for the model, (b) for the others */
 GNNMG_STATUS gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset,
-                                  const gnnmg_sampler* sampler, gnnmg_comm* comm,
+                                  const gnnmg_sampler* sampler, const gnnmg_comm* comm,
                                   const gnnmg_trainer_config* config, const char* settings,
                                   gnnmg_trainer** trainer);
 
-/** Frees the handle; cancels a running training. */
+/** Frees the handle. */
 GNNMG_API void gnnmg_trainer_free(gnnmg_trainer* trainer);
 
-/** Writes the results of each epoch, from the next start on.
- * @param path the file or folder; NULL: stop writing */
+/** Records the results of each epoch, from the next start on.
+ * @param path the file or folder; NULL: stop */
 GNNMG_STATUS gnnmg_trainer_set_record(gnnmg_trainer* trainer, gnnmg_record record,
                                       const char* path);
 
@@ -1992,9 +1993,9 @@ typedef struct gnnmg_checkpoint_config {
   double every_seconds; /**< Seconds between checkpoints. */
 } gnnmg_checkpoint_config;
 
-/** Writes checkpoints, from the next start on: after the given steps or seconds, or each epoch if
- * neither is set, and at the end. Training pauses only for a copy in memory; a failed write is an
- * error of the next step.
+/** Writes checkpoints, from the next start on: after the given steps or seconds, else after each
+ * epoch, and at the end. Training pauses only for a copy in memory; a failed write is an error of
+ * the next step.
  *
  * A checkpoint is a folder with weights, optimizer, position and SHA-256 sums; `latest` and `best`
  * beside the checkpoints name one each. The folder belongs to the training that began it:
@@ -2012,8 +2013,8 @@ GNNMG_STATUS gnnmg_trainer_save(gnnmg_trainer* trainer, const char* path, int64_
  * settings of the plan (seed, batch size, order, loss, kind of optimizer, `best_by`) must equal the
  * saved ones; rates, schedule, epochs and ranks are the trainer's.
  * @param path a checkpoint, or a folder of checkpoints: the newest complete one is used
- * @return ::GNNMG_ERR_CHECKSUM if none is complete; ::GNNMG_ERR_MISMATCH listing the
- *   differences; ::GNNMG_ERR_VERSION */
+ * @return ::GNNMG_ERR_CHECKSUM if none is complete; ::GNNMG_ERR_MISMATCH listing the differences;
+ *   ::GNNMG_ERR_VERSION */
 GNNMG_STATUS gnnmg_trainer_load(gnnmg_trainer* trainer, const char* path, int64_t timeout_ms);
 
 /** Optimizer of the trainer. gnnmg_optimizer_save() and gnnmg_optimizer_load() are then collective,
@@ -2029,9 +2030,9 @@ GNNMG_STATUS gnnmg_trainer_get_optimizer(const gnnmg_trainer* trainer, gnnmg_opt
 GNNMG_STATUS gnnmg_trainer_set_loss(gnnmg_trainer* trainer, gnnmg_loss_fn function, void* user_data,
                                     gnnmg_release_fn release);
 
-/** Sets the learning rate in place of config and schedule, from the next epoch or
- * gnnmg_trainer_step() on; also in `on_epoch`. All ranks use it; processes that call with different
- * rates end with ::GNNMG_ERR_MISMATCH. Checkpoints keep it.
+/** Sets the learning rate of all ranks, in place of config and schedule, from the next epoch or
+ * gnnmg_trainer_step() on; also in `on_epoch`. Processes with different rates end with
+ * ::GNNMG_ERR_MISMATCH. Checkpoints keep it.
  * @threading (a) */
 GNNMG_STATUS gnnmg_trainer_set_learning_rate(gnnmg_trainer* trainer, double rate);
 
@@ -2054,7 +2055,7 @@ GNNMG_STATUS gnnmg_trainer_wait(gnnmg_trainer* trainer, int64_t timeout_ms);
 GNNMG_STATUS gnnmg_trainer_run(gnnmg_trainer* trainer, gnnmg_epoch_fn on_epoch, void* user_data,
                                gnnmg_release_fn release);
 
-/** Stops training in order: all ranks end after the same step, waits return ::GNNMG_OK, and another
+/** Stops training in order: all ranks end after the same step, waits return ::GNNMG_OK, another
  * start continues. */
 GNNMG_API void gnnmg_trainer_stop(gnnmg_trainer* trainer);
 
@@ -2067,22 +2068,22 @@ GNNMG_API void gnnmg_trainer_cancel(gnnmg_trainer* trainer);
  * @return ::GNNMG_END after the last step of the last epoch; errors as gnnmg_trainer_wait() */
 GNNMG_STATUS gnnmg_trainer_step(gnnmg_trainer* trainer, double* loss, int64_t timeout_ms);
 
-/** Metrics of one part of the split, computed by all ranks; the same on all processes.
+/** Metrics of one part of the split, by all ranks; the same on all processes.
  * @param confusion confusion matrix; may be NULL
  * @return as gnnmg_model_evaluate() and gnnmg_trainer_wait() */
 GNNMG_STATUS gnnmg_trainer_evaluate(gnnmg_trainer* trainer, gnnmg_part part, gnnmg_metrics* metrics,
                                     gnnmg_tensor** confusion, int64_t timeout_ms);
 
-/** gnnmg_model_embed() by all ranks. Every process gets all rows, process 0 the file. With
+/** gnnmg_model_embed() by all ranks. Every process gets all rows; process 0 writes the file. With
  * `deterministic` the bits are the same for any number of ranks.
- * @param path as there
- * @param rows as there
+ * @param path as for gnnmg_model_embed()
+ * @param rows as for gnnmg_model_embed()
  * @return errors as gnnmg_trainer_wait() */
 GNNMG_STATUS gnnmg_trainer_embed(gnnmg_trainer* trainer, int32_t node_type, const char* path,
                                  gnnmg_tensor** rows, int64_t timeout_ms);
 
 /** Upper bound of the training's memory on a GPU, even without one. Ranks on GPUs reserve it when
- * they begin, or end with ::GNNMG_ERR_NO_MEMORY and the list of parts.
+ * they begin, or end with ::GNNMG_ERR_NO_MEMORY, listing these parts.
  * @param gpu_bytes total memory of the GPU; 0: free memory of the first rank's GPU
  * @return ::GNNMG_ERR_NOT_FOUND on the CPU with `gpu_bytes` 0 */
 GNNMG_STATUS gnnmg_trainer_get_memory_info(const gnnmg_trainer* trainer, size_t gpu_bytes,
@@ -2104,10 +2105,10 @@ GNNMG_STATUS gnnmg_trainer_get_rank_info(const gnnmg_trainer* trainer, int64_t i
  * @threading (a) */
 GNNMG_STATUS gnnmg_trainer_get_model(const gnnmg_trainer* trainer, gnnmg_model** model);
 
-/** Copies the model as of the last complete step, also during training and in a callback: with
- * `average` the averaged weights, and after the last epoch those that the trainer leaves
- * (`keep_best`). On GPUs as they came to main memory last: at the end of an epoch, before
- * `on_epoch`, or at a checkpoint.
+/** Copies the model as of the last complete step, also during training and in a callback. With the
+ * setting `average` the copy has the averaged weights; after the last epoch, those that the trainer
+ * leaves (`keep_best`). From GPUs it has the weights that came to main memory last: at the end of
+ * an epoch, before `on_epoch`, or at a checkpoint.
  * @return ::GNNMG_ERR_BUSY while something else changes the model
  * @threading (a) */
 GNNMG_STATUS gnnmg_trainer_snapshot(const gnnmg_trainer* trainer, gnnmg_model** model);
@@ -2119,26 +2120,26 @@ GNNMG_STATUS gnnmg_trainer_snapshot(const gnnmg_trainer* trainer, gnnmg_model** 
 /** A copy of a model's weights over a data set. */
 typedef struct gnnmg_predictor gnnmg_predictor;
 
-/** Kind of result, in the type of the model unless said otherwise. */
+/** Kind of result, in the model's type unless said otherwise. */
 typedef int32_t gnnmg_output;
 enum {
-  GNNMG_OUTPUT_LOGITS = 0,        /**< Result of the model, or numbers of a
-                                       regression: [num_ids, output_dim]. */
-  GNNMG_OUTPUT_PROBABILITIES = 1, /**< One a class, with sum 1, or one a
-                                       target: [num_ids, output_dim]. */
-  GNNMG_OUTPUT_CLASSES = 2,       /**< Most likely class, i64 [num_ids]; for binary
-                                       targets 0 or 1, i64 [num_ids, output_dim]. */
-  GNNMG_OUTPUT_EMBEDDINGS = 3     /**< Rows before the layer that gives the
-                                       result: [num_ids, embedding_dim]. */
+  GNNMG_OUTPUT_LOGITS = 0,        /**< Result of the model, or numbers of a regression: [num_ids,
+                                       output_dim]. */
+  GNNMG_OUTPUT_PROBABILITIES = 1, /**< One a class, with sum 1, or one a target: [num_ids,
+                                       output_dim]. */
+  GNNMG_OUTPUT_CLASSES = 2,       /**< Most likely class, i64 [num_ids]; for binary targets 0 or
+                                       1, i64 [num_ids, output_dim]. */
+  GNNMG_OUTPUT_EMBEDDINGS = 3     /**< Rows before the layer that gives the result: [num_ids,
+                                       embedding_dim]. */
 };
 
-/** Facts about a predictor, and the times of its calls. */
+/** Facts about a predictor. */
 typedef struct gnnmg_predictor_info {
   uint32_t struct_size;
   gnnmg_dtype dtype;     /**< Type of logits, probabilities and embeddings. */
   gnnmg_task task;       /**< Task of the data set. */
   int32_t exact;         /**< 1: whole neighborhoods; 0: drawn. */
-  int64_t num_ids;       /**< Number of nodes, or graphs. */
+  int64_t num_ids;       /**< Nodes, or graphs. */
   int64_t output_dim;    /**< Columns of logits and probabilities. */
   int64_t classes_dim;   /**< Columns of classes, or 0. */
   int64_t embedding_dim; /**< Columns of embeddings, or 0. */
@@ -2148,10 +2149,10 @@ typedef struct gnnmg_predictor_info {
   double p99_seconds;    /**< 99th percentile, within 13 %. */
 } gnnmg_predictor_info;
 
-/** Makes a predictor. Without the setting `fanouts` neighborhoods are whole, and results are those
- * of gnnmg_model_embed() up to rounding. With it they are the bits of gnnmg_model_forward() on
- * gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0. If a norm takes all
- * nodes together, this call computes all results.
+/** Makes a predictor. Without the setting `fanouts` it takes whole neighborhoods, and its results
+ * are those of gnnmg_model_embed() up to rounding. With it they are the bits of gnnmg_model_infer()
+ * on gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0. If a norm takes
+ * all nodes together, this call computes all results.
  * @param model on any device
  * @param dataset with the model's features; labels are not needed. Ids are its graphs if the model
  *   has a readout, else its nodes
@@ -2183,7 +2184,7 @@ GNNMG_API void gnnmg_predictor_free(gnnmg_predictor* predictor);
 
 /** @defgroup server Graph server
  * A graph server gives parts of a graph to trainers on other machines, and keeps no state of them.
- * The program gnnmg-server has the same code and needs no LibTorch. */
+ * The program gnnmg-server is one without LibTorch. */
 
 /** A server of parts. */
 typedef struct gnnmg_server gnnmg_server;
@@ -2197,10 +2198,10 @@ typedef struct gnnmg_server_config {
   int64_t drain_ms; /**< Time for running requests at a shutdown. Default 30 000. */
 } gnnmg_server_config;
 
-/** State of a server, and its counts since the start. */
+/** Facts about a server; counts are since its start. */
 typedef struct gnnmg_server_info {
   uint32_t struct_size;
-  int32_t port;           /**< Port; 0: not listening. */
+  int32_t port;           /**< 0: not listening. */
   int32_t num_parts;      /**< Parts of the data. */
   int32_t num_served;     /**< Served parts. */
   int64_t num_clients;    /**< Clients with a request in the last minute. */
@@ -2214,8 +2215,8 @@ typedef struct gnnmg_server_info {
   double p99_seconds;     /**< 99th percentile, within 13 %. */
 } gnnmg_server_info;
 
-/** Opens parts of a folder for serving. Edges and sparse features are read into memory; dense rows
- * are read on demand, and kept while half of the machine's memory is free.
+/** Opens parts for serving. Edges and sparse features are read into memory; dense rows are read on
+ * demand, and kept while half of the machine's memory is free.
  * @param folder as for gnnmg_dataset_open_parts()
  * @param parts numbers of the parts to serve; NULL: all
  * @param address to listen at: "10.0.0.7:7300", "[::]:7300"; port 0: any
@@ -2240,11 +2241,11 @@ GNNMG_STATUS gnnmg_server_set_tls(gnnmg_server* server, const char* certificate,
  * @threading (b) */
 GNNMG_STATUS gnnmg_server_start(gnnmg_server* server);
 
-/** State and counts of a server.
+/** Facts about a server.
  * @threading (a) */
 GNNMG_STATUS gnnmg_server_get_info(const gnnmg_server* server, gnnmg_server_info* info);
 
-/** Ends the server in order, for ever: refuses new requests and answers the running ones.
+/** Ends the server for ever: refuses new requests and answers the running ones.
  * @return ::GNNMG_ERR_TIMEOUT if requests were aborted after `drain_ms`
  * @threading (b) */
 GNNMG_STATUS gnnmg_server_shutdown(gnnmg_server* server, int64_t timeout_ms);

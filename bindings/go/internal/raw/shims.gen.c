@@ -766,10 +766,18 @@ struct r_model_export_gradients shim_model_export_gradients(uintptr_t model) {
   return r;
 }
 
-struct r_model_forward shim_model_forward(uintptr_t model, uintptr_t batch, int32_t training, int32_t want_logits) {
+struct r_model_infer shim_model_infer(uintptr_t model, uintptr_t batch) {
+  struct r_model_infer r = {0};
+  gnnmg_tensor* logits = NULL;
+  r.outcome = GNNMG_CALL(model_infer, (const gnnmg_model*)model, (const gnnmg_batch*)batch, &logits);
+  r.logits = (uintptr_t)logits;
+  return r;
+}
+
+struct r_model_forward shim_model_forward(uintptr_t model, uintptr_t batch, int32_t want_logits) {
   struct r_model_forward r = {0};
   gnnmg_tensor* logits = NULL;
-  r.outcome = GNNMG_CALL(model_forward, (gnnmg_model*)model, (const gnnmg_batch*)batch, training, want_logits ? &logits : NULL);
+  r.outcome = GNNMG_CALL(model_forward, (gnnmg_model*)model, (const gnnmg_batch*)batch, want_logits ? &logits : NULL);
   r.logits = (uintptr_t)logits;
   return r;
 }
@@ -789,7 +797,7 @@ outcome shim_model_backward_from(uintptr_t model, uintptr_t gradient) {
 struct r_model_evaluate shim_model_evaluate(uintptr_t model, uintptr_t dataset, int32_t part, int32_t top_k, gnnmg_metrics* metrics, int32_t want_confusion, int64_t timeout_ms) {
   struct r_model_evaluate r = {0};
   gnnmg_tensor* confusion = NULL;
-  r.outcome = GNNMG_CALL(model_evaluate, (gnnmg_model*)model, (const gnnmg_dataset*)dataset, part, top_k, metrics, want_confusion ? &confusion : NULL, timeout_ms);
+  r.outcome = GNNMG_CALL(model_evaluate, (const gnnmg_model*)model, (const gnnmg_dataset*)dataset, part, top_k, metrics, want_confusion ? &confusion : NULL, timeout_ms);
   r.confusion = (uintptr_t)confusion;
   return r;
 }
@@ -797,14 +805,14 @@ struct r_model_evaluate shim_model_evaluate(uintptr_t model, uintptr_t dataset, 
 struct r_model_embed shim_model_embed(uintptr_t model, uintptr_t dataset, int32_t node_type, const char* path, int32_t want_rows, int64_t timeout_ms) {
   struct r_model_embed r = {0};
   gnnmg_tensor* rows = NULL;
-  r.outcome = GNNMG_CALL(model_embed, (gnnmg_model*)model, (const gnnmg_dataset*)dataset, node_type, path, want_rows ? &rows : NULL, timeout_ms);
+  r.outcome = GNNMG_CALL(model_embed, (const gnnmg_model*)model, (const gnnmg_dataset*)dataset, node_type, path, want_rows ? &rows : NULL, timeout_ms);
   r.rows = (uintptr_t)rows;
   return r;
 }
 
 outcome shim_model_save(uintptr_t model, const char* path, const char* settings, int64_t timeout_ms) {
   outcome r = {0};
-  r = GNNMG_CALL(model_save, (gnnmg_model*)model, path, settings, timeout_ms);
+  r = GNNMG_CALL(model_save, (const gnnmg_model*)model, path, settings, timeout_ms);
   return r;
 }
 
@@ -973,7 +981,7 @@ struct r_dataset_open_served shim_dataset_open_served(uintptr_t context, const c
 struct r_trainer_create shim_trainer_create(uintptr_t model, uintptr_t dataset, uintptr_t sampler, uintptr_t comm, const gnnmg_trainer_config* config, const char* settings) {
   struct r_trainer_create r = {0};
   gnnmg_trainer* trainer = NULL;
-  r.outcome = GNNMG_CALL(trainer_create, (gnnmg_model*)model, (const gnnmg_dataset*)dataset, (const gnnmg_sampler*)sampler, (gnnmg_comm*)comm, config, settings, &trainer);
+  r.outcome = GNNMG_CALL(trainer_create, (gnnmg_model*)model, (const gnnmg_dataset*)dataset, (const gnnmg_sampler*)sampler, (const gnnmg_comm*)comm, config, settings, &trainer);
   r.trainer = (uintptr_t)trainer;
   return r;
 }

@@ -294,8 +294,11 @@ struct r_model_export_parameters shim_model_export_parameters(uintptr_t model);
 struct r_model_export_gradients { outcome outcome; uintptr_t gradients; };
 struct r_model_export_gradients shim_model_export_gradients(uintptr_t model);
 
+struct r_model_infer { outcome outcome; uintptr_t logits; };
+struct r_model_infer shim_model_infer(uintptr_t model, uintptr_t batch);
+
 struct r_model_forward { outcome outcome; uintptr_t logits; };
-struct r_model_forward shim_model_forward(uintptr_t model, uintptr_t batch, int32_t training, int32_t want_logits);
+struct r_model_forward shim_model_forward(uintptr_t model, uintptr_t batch, int32_t want_logits);
 
 struct r_model_backward { outcome outcome; double value; };
 struct r_model_backward shim_model_backward(uintptr_t model, int32_t loss);

@@ -120,6 +120,7 @@
   X(model_export_gradient) \
   X(model_export_parameters) \
   X(model_export_gradients) \
+  X(model_infer) \
   X(model_forward) \
   X(model_backward) \
   X(model_backward_from) \

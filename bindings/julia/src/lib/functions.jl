@@ -120,6 +120,7 @@ const FUNCTIONS = [
     :gnnmg_model_export_gradient,
     :gnnmg_model_export_parameters,
     :gnnmg_model_export_gradients,
+    :gnnmg_model_infer,
     :gnnmg_model_forward,
     :gnnmg_model_backward,
     :gnnmg_model_backward_from,
@@ -501,170 +502,173 @@ gnnmg_model_export_parameters(model, parameters) =
     ccall(entry(118), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{gnnmg_tensor}}), model, parameters)
 gnnmg_model_export_gradients(model, gradients) =
     ccall(entry(119), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{gnnmg_tensor}}), model, gradients)
-gnnmg_model_forward(model, batch, training, logits) =
-    ccall(entry(120), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_batch}, Int32,
-          Ptr{Ptr{gnnmg_tensor}}), model, batch, training, logits)
+gnnmg_model_infer(model, batch, logits) =
+    ccall(entry(120), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_batch}, Ptr{Ptr{gnnmg_tensor}}),
+          model, batch, logits)
+gnnmg_model_forward(model, batch, logits) =
+    ccall(entry(121), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_batch}, Ptr{Ptr{gnnmg_tensor}}),
+          model, batch, logits)
 gnnmg_model_backward(model, loss, value) =
-    ccall(entry(121), Int32, (Ptr{gnnmg_model}, gnnmg_loss, Ptr{Float64}), model, loss, value)
+    ccall(entry(122), Int32, (Ptr{gnnmg_model}, gnnmg_loss, Ptr{Float64}), model, loss, value)
 gnnmg_model_backward_from(model, gradient) =
-    ccall(entry(122), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_tensor}), model, gradient)
+    ccall(entry(123), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_tensor}), model, gradient)
 gnnmg_model_evaluate(model, dataset, part, top_k, metrics, confusion, timeout_ms) =
-    ccall(entry(123), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, gnnmg_part, Int32,
+    ccall(entry(124), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, gnnmg_part, Int32,
           Ptr{gnnmg_metrics}, Ptr{Ptr{gnnmg_tensor}}, Int64), model, dataset, part, top_k,
           metrics, confusion, timeout_ms)
 gnnmg_model_embed(model, dataset, node_type, path, rows, timeout_ms) =
-    ccall(entry(124), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Int32, Cstring,
+    ccall(entry(125), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Int32, Cstring,
           Ptr{Ptr{gnnmg_tensor}}, Int64), model, dataset, node_type, path, rows, timeout_ms)
 gnnmg_model_save(model, path, settings, timeout_ms) =
-    ccall(entry(125), Int32, (Ptr{gnnmg_model}, Cstring, Cstring, Int64), model, path, settings,
+    ccall(entry(126), Int32, (Ptr{gnnmg_model}, Cstring, Cstring, Int64), model, path, settings,
           timeout_ms)
 gnnmg_model_open(context, path, model) =
-    ccall(entry(126), Int32, (Ptr{gnnmg_context}, Cstring, Ptr{Ptr{gnnmg_model}}), context,
+    ccall(entry(127), Int32, (Ptr{gnnmg_context}, Cstring, Ptr{Ptr{gnnmg_model}}), context,
           path, model)
 gnnmg_model_get_config(model, config) =
-    ccall(entry(127), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_model_config}), model, config)
+    ccall(entry(128), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_model_config}), model, config)
 gnnmg_model_get_settings(model, settings) =
-    ccall(entry(128), Int32, (Ptr{gnnmg_model}, Ptr{Cstring}), model, settings)
+    ccall(entry(129), Int32, (Ptr{gnnmg_model}, Ptr{Cstring}), model, settings)
 gnnmg_model_load(model, path, settings, timeout_ms) =
-    ccall(entry(129), Int32, (Ptr{gnnmg_model}, Cstring, Cstring, Int64), model, path, settings,
+    ccall(entry(130), Int32, (Ptr{gnnmg_model}, Cstring, Cstring, Int64), model, path, settings,
           timeout_ms)
 gnnmg_optimizer_create(model, settings, optimizer) =
-    ccall(entry(130), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{Ptr{gnnmg_optimizer}}), model,
+    ccall(entry(131), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{Ptr{gnnmg_optimizer}}), model,
           settings, optimizer)
 gnnmg_optimizer_free(optimizer) =
-    ccall(entry(131), Cvoid, (Ptr{gnnmg_optimizer},), optimizer)
+    ccall(entry(132), Cvoid, (Ptr{gnnmg_optimizer},), optimizer)
 gnnmg_optimizer_step(optimizer) =
-    ccall(entry(132), Int32, (Ptr{gnnmg_optimizer},), optimizer)
+    ccall(entry(133), Int32, (Ptr{gnnmg_optimizer},), optimizer)
 gnnmg_optimizer_set_learning_rate(optimizer, rate) =
-    ccall(entry(133), Int32, (Ptr{gnnmg_optimizer}, Float64), optimizer, rate)
+    ccall(entry(134), Int32, (Ptr{gnnmg_optimizer}, Float64), optimizer, rate)
 gnnmg_optimizer_learning_rate(optimizer, rate) =
-    ccall(entry(134), Int32, (Ptr{gnnmg_optimizer}, Ptr{Float64}), optimizer, rate)
+    ccall(entry(135), Int32, (Ptr{gnnmg_optimizer}, Ptr{Float64}), optimizer, rate)
 gnnmg_optimizer_save(optimizer, path, settings, timeout_ms) =
-    ccall(entry(135), Int32, (Ptr{gnnmg_optimizer}, Cstring, Cstring, Int64), optimizer, path,
-          settings, timeout_ms)
-gnnmg_optimizer_load(optimizer, path, settings, timeout_ms) =
     ccall(entry(136), Int32, (Ptr{gnnmg_optimizer}, Cstring, Cstring, Int64), optimizer, path,
           settings, timeout_ms)
+gnnmg_optimizer_load(optimizer, path, settings, timeout_ms) =
+    ccall(entry(137), Int32, (Ptr{gnnmg_optimizer}, Cstring, Cstring, Int64), optimizer, path,
+          settings, timeout_ms)
 gnnmg_comm_create_group(context, world_size, config, comms) =
-    ccall(entry(137), Int32, (Ptr{gnnmg_context}, Int32, Ptr{gnnmg_comm_config},
+    ccall(entry(138), Int32, (Ptr{gnnmg_context}, Int32, Ptr{gnnmg_comm_config},
           Ptr{Ptr{gnnmg_comm}}), context, world_size, config, comms)
 gnnmg_comm_create(context, host, network_interface, token_file, config, comm, timeout_ms) =
-    ccall(entry(138), Int32, (Ptr{gnnmg_context}, Cstring, Cstring, Cstring,
+    ccall(entry(139), Int32, (Ptr{gnnmg_context}, Cstring, Cstring, Cstring,
           Ptr{gnnmg_comm_config}, Ptr{Ptr{gnnmg_comm}}, Int64), context, host,
           network_interface, token_file, config, comm, timeout_ms)
 gnnmg_comm_create_from_env(context, config, comm, timeout_ms) =
-    ccall(entry(139), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_comm_config}, Ptr{Ptr{gnnmg_comm}},
+    ccall(entry(140), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_comm_config}, Ptr{Ptr{gnnmg_comm}},
           Int64), context, config, comm, timeout_ms)
 gnnmg_comm_free(comm) =
-    ccall(entry(140), Cvoid, (Ptr{gnnmg_comm},), comm)
+    ccall(entry(141), Cvoid, (Ptr{gnnmg_comm},), comm)
 gnnmg_comm_rank(comm, rank) =
-    ccall(entry(141), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, rank)
+    ccall(entry(142), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, rank)
 gnnmg_comm_world_size(comm, size) =
-    ccall(entry(142), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, size)
+    ccall(entry(143), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, size)
 gnnmg_comm_all_reduce(comm, tensor, operation, timeout_ms) =
-    ccall(entry(143), Int32, (Ptr{gnnmg_comm}, Ptr{gnnmg_tensor}, gnnmg_reduce, Int64), comm,
+    ccall(entry(144), Int32, (Ptr{gnnmg_comm}, Ptr{gnnmg_tensor}, gnnmg_reduce, Int64), comm,
           tensor, operation, timeout_ms)
 gnnmg_comm_broadcast(comm, tensor, root, timeout_ms) =
-    ccall(entry(144), Int32, (Ptr{gnnmg_comm}, Ptr{gnnmg_tensor}, Int32, Int64), comm, tensor,
+    ccall(entry(145), Int32, (Ptr{gnnmg_comm}, Ptr{gnnmg_tensor}, Int32, Int64), comm, tensor,
           root, timeout_ms)
 gnnmg_comm_all_gather(comm, input, outputs, timeout_ms) =
-    ccall(entry(145), Int32, (Ptr{gnnmg_comm}, Ptr{gnnmg_tensor}, Ptr{Ptr{gnnmg_tensor}},
+    ccall(entry(146), Int32, (Ptr{gnnmg_comm}, Ptr{gnnmg_tensor}, Ptr{Ptr{gnnmg_tensor}},
           Int64), comm, input, outputs, timeout_ms)
 gnnmg_comm_all_to_all(comm, inputs, outputs, timeout_ms) =
-    ccall(entry(146), Int32, (Ptr{gnnmg_comm}, Ptr{Ptr{gnnmg_tensor}}, Ptr{Ptr{gnnmg_tensor}},
+    ccall(entry(147), Int32, (Ptr{gnnmg_comm}, Ptr{Ptr{gnnmg_tensor}}, Ptr{Ptr{gnnmg_tensor}},
           Int64), comm, inputs, outputs, timeout_ms)
 gnnmg_comm_barrier(comm, timeout_ms) =
-    ccall(entry(147), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
+    ccall(entry(148), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
 gnnmg_comm_cancel(comm) =
-    ccall(entry(148), Cvoid, (Ptr{gnnmg_comm},), comm)
+    ccall(entry(149), Cvoid, (Ptr{gnnmg_comm},), comm)
 gnnmg_comm_shutdown(comm, timeout_ms) =
-    ccall(entry(149), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
+    ccall(entry(150), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
 gnnmg_dataset_open_parts(context, comm, folder, config, dataset, timeout_ms) =
-    ccall(entry(150), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_comm}, Cstring,
+    ccall(entry(151), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_comm}, Cstring,
           Ptr{gnnmg_served_config}, Ptr{Ptr{gnnmg_dataset}}, Int64), context, comm, folder,
           config, dataset, timeout_ms)
 gnnmg_dataset_open_served(context, addresses, token_file, config, settings, dataset, timeout_ms) =
-    ccall(entry(151), Int32, (Ptr{gnnmg_context}, Cstring, Cstring, Ptr{gnnmg_served_config},
+    ccall(entry(152), Int32, (Ptr{gnnmg_context}, Cstring, Cstring, Ptr{gnnmg_served_config},
           Cstring, Ptr{Ptr{gnnmg_dataset}}, Int64), context, addresses, token_file, config,
           settings, dataset, timeout_ms)
 gnnmg_trainer_create(model, dataset, sampler, comm, config, settings, trainer) =
-    ccall(entry(152), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler},
+    ccall(entry(153), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler},
           Ptr{gnnmg_comm}, Ptr{gnnmg_trainer_config}, Cstring, Ptr{Ptr{gnnmg_trainer}}), model,
           dataset, sampler, comm, config, settings, trainer)
 gnnmg_trainer_free(trainer) =
-    ccall(entry(153), Cvoid, (Ptr{gnnmg_trainer},), trainer)
+    ccall(entry(154), Cvoid, (Ptr{gnnmg_trainer},), trainer)
 gnnmg_trainer_set_record(trainer, record, path) =
-    ccall(entry(154), Int32, (Ptr{gnnmg_trainer}, gnnmg_record, Cstring), trainer, record, path)
+    ccall(entry(155), Int32, (Ptr{gnnmg_trainer}, gnnmg_record, Cstring), trainer, record, path)
 gnnmg_trainer_set_checkpoints(trainer, folder, config) =
-    ccall(entry(155), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_checkpoint_config}),
+    ccall(entry(156), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_checkpoint_config}),
           trainer, folder, config)
 gnnmg_trainer_save(trainer, path, timeout_ms) =
-    ccall(entry(156), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
-gnnmg_trainer_load(trainer, path, timeout_ms) =
     ccall(entry(157), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
+gnnmg_trainer_load(trainer, path, timeout_ms) =
+    ccall(entry(158), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
 gnnmg_trainer_get_optimizer(trainer, optimizer) =
-    ccall(entry(158), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_optimizer}}), trainer,
+    ccall(entry(159), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_optimizer}}), trainer,
           optimizer)
 gnnmg_trainer_set_loss(trainer, function_, user_data, release) =
-    ccall(entry(159), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
+    ccall(entry(160), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
           function_, user_data, release)
 gnnmg_trainer_set_learning_rate(trainer, rate) =
-    ccall(entry(160), Int32, (Ptr{gnnmg_trainer}, Float64), trainer, rate)
+    ccall(entry(161), Int32, (Ptr{gnnmg_trainer}, Float64), trainer, rate)
 gnnmg_trainer_start(trainer, on_epoch, user_data, release) =
-    ccall(entry(161), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
+    ccall(entry(162), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
           on_epoch, user_data, release)
 gnnmg_trainer_wait(trainer, timeout_ms) =
-    ccall(entry(162), Int32, (Ptr{gnnmg_trainer}, Int64), trainer, timeout_ms)
+    ccall(entry(163), Int32, (Ptr{gnnmg_trainer}, Int64), trainer, timeout_ms)
 gnnmg_trainer_run(trainer, on_epoch, user_data, release) =
-    ccall(entry(163), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
+    ccall(entry(164), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
           on_epoch, user_data, release)
 gnnmg_trainer_stop(trainer) =
-    ccall(entry(164), Cvoid, (Ptr{gnnmg_trainer},), trainer)
-gnnmg_trainer_cancel(trainer) =
     ccall(entry(165), Cvoid, (Ptr{gnnmg_trainer},), trainer)
+gnnmg_trainer_cancel(trainer) =
+    ccall(entry(166), Cvoid, (Ptr{gnnmg_trainer},), trainer)
 gnnmg_trainer_step(trainer, loss, timeout_ms) =
-    ccall(entry(166), Int32, (Ptr{gnnmg_trainer}, Ptr{Float64}, Int64), trainer, loss,
+    ccall(entry(167), Int32, (Ptr{gnnmg_trainer}, Ptr{Float64}, Int64), trainer, loss,
           timeout_ms)
 gnnmg_trainer_evaluate(trainer, part, metrics, confusion, timeout_ms) =
-    ccall(entry(167), Int32, (Ptr{gnnmg_trainer}, gnnmg_part, Ptr{gnnmg_metrics},
+    ccall(entry(168), Int32, (Ptr{gnnmg_trainer}, gnnmg_part, Ptr{gnnmg_metrics},
           Ptr{Ptr{gnnmg_tensor}}, Int64), trainer, part, metrics, confusion, timeout_ms)
 gnnmg_trainer_embed(trainer, node_type, path, rows, timeout_ms) =
-    ccall(entry(168), Int32, (Ptr{gnnmg_trainer}, Int32, Cstring, Ptr{Ptr{gnnmg_tensor}},
+    ccall(entry(169), Int32, (Ptr{gnnmg_trainer}, Int32, Cstring, Ptr{Ptr{gnnmg_tensor}},
           Int64), trainer, node_type, path, rows, timeout_ms)
 gnnmg_trainer_get_memory_info(trainer, gpu_bytes, info) =
-    ccall(entry(169), Int32, (Ptr{gnnmg_trainer}, Csize_t, Ptr{gnnmg_memory_info}), trainer,
+    ccall(entry(170), Int32, (Ptr{gnnmg_trainer}, Csize_t, Ptr{gnnmg_memory_info}), trainer,
           gpu_bytes, info)
 gnnmg_trainer_progress(trainer, info) =
-    ccall(entry(170), Int32, (Ptr{gnnmg_trainer}, Ptr{gnnmg_progress_info}), trainer, info)
+    ccall(entry(171), Int32, (Ptr{gnnmg_trainer}, Ptr{gnnmg_progress_info}), trainer, info)
 gnnmg_trainer_get_rank_info(trainer, index, info) =
-    ccall(entry(171), Int32, (Ptr{gnnmg_trainer}, Int64, Ptr{gnnmg_rank_info}), trainer, index,
+    ccall(entry(172), Int32, (Ptr{gnnmg_trainer}, Int64, Ptr{gnnmg_rank_info}), trainer, index,
           info)
 gnnmg_trainer_get_model(trainer, model) =
-    ccall(entry(172), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)
-gnnmg_trainer_snapshot(trainer, model) =
     ccall(entry(173), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)
+gnnmg_trainer_snapshot(trainer, model) =
+    ccall(entry(174), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)
 gnnmg_predictor_create(model, dataset, settings, predictor) =
-    ccall(entry(174), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Cstring,
+    ccall(entry(175), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Cstring,
           Ptr{Ptr{gnnmg_predictor}}), model, dataset, settings, predictor)
 gnnmg_predictor_run(predictor, ids, num_ids, output, out, capacity, needed) =
-    ccall(entry(175), Int32, (Ptr{gnnmg_predictor}, Ptr{Int64}, Int64, gnnmg_output, Ptr{Cvoid},
+    ccall(entry(176), Int32, (Ptr{gnnmg_predictor}, Ptr{Int64}, Int64, gnnmg_output, Ptr{Cvoid},
           Csize_t, Ptr{Csize_t}), predictor, ids, num_ids, output, out, capacity, needed)
 gnnmg_predictor_get_info(predictor, info) =
-    ccall(entry(176), Int32, (Ptr{gnnmg_predictor}, Ptr{gnnmg_predictor_info}), predictor, info)
+    ccall(entry(177), Int32, (Ptr{gnnmg_predictor}, Ptr{gnnmg_predictor_info}), predictor, info)
 gnnmg_predictor_free(predictor) =
-    ccall(entry(177), Cvoid, (Ptr{gnnmg_predictor},), predictor)
+    ccall(entry(178), Cvoid, (Ptr{gnnmg_predictor},), predictor)
 gnnmg_server_create(context, folder, parts, num_parts, address, token_file, config, server, timeout_ms) =
-    ccall(entry(178), Int32, (Ptr{gnnmg_context}, Cstring, Ptr{Int32}, Int64, Cstring, Cstring,
+    ccall(entry(179), Int32, (Ptr{gnnmg_context}, Cstring, Ptr{Int32}, Int64, Cstring, Cstring,
           Ptr{gnnmg_server_config}, Ptr{Ptr{gnnmg_server}}, Int64), context, folder, parts,
           num_parts, address, token_file, config, server, timeout_ms)
 gnnmg_server_set_tls(server, certificate, key, authority) =
-    ccall(entry(179), Int32, (Ptr{gnnmg_server}, Cstring, Cstring, Cstring), server,
+    ccall(entry(180), Int32, (Ptr{gnnmg_server}, Cstring, Cstring, Cstring), server,
           certificate, key, authority)
 gnnmg_server_start(server) =
-    ccall(entry(180), Int32, (Ptr{gnnmg_server},), server)
+    ccall(entry(181), Int32, (Ptr{gnnmg_server},), server)
 gnnmg_server_get_info(server, info) =
-    ccall(entry(181), Int32, (Ptr{gnnmg_server}, Ptr{gnnmg_server_info}), server, info)
+    ccall(entry(182), Int32, (Ptr{gnnmg_server}, Ptr{gnnmg_server_info}), server, info)
 gnnmg_server_shutdown(server, timeout_ms) =
-    ccall(entry(182), Int32, (Ptr{gnnmg_server}, Int64), server, timeout_ms)
+    ccall(entry(183), Int32, (Ptr{gnnmg_server}, Int64), server, timeout_ms)
 gnnmg_server_free(server) =
-    ccall(entry(183), Cvoid, (Ptr{gnnmg_server},), server)
+    ccall(entry(184), Cvoid, (Ptr{gnnmg_server},), server)

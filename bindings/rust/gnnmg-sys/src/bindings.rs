@@ -4,7 +4,7 @@ pub const GNNMG_VERSION_MAJOR: u32 = 0;
 pub const GNNMG_VERSION_MINOR: u32 = 2;
 pub const GNNMG_VERSION_PATCH: u32 = 0;
 pub const GNNMG_VERSION: u32 = 200;
-/// Result of a function: 0 success, above 0 an answer, below 0 an error.
+/// 0 success, above 0 an answer, below 0 an error.
 pub type gnnmg_status = i32;
 /// Success.
 pub const GNNMG_OK: gnnmg_status = 0;
@@ -14,21 +14,21 @@ pub const GNNMG_END: gnnmg_status = 1;
 pub const GNNMG_PENDING: gnnmg_status = 2;
 /// An argument is wrong.
 pub const GNNMG_ERR_INVALID_ARGUMENT: gnnmg_status = -1;
-/// Not a live handle of this kind.
+/// No live handle of this kind.
 pub const GNNMG_ERR_HANDLE: gnnmg_status = -2;
 /// Another call holds the object.
 pub const GNNMG_ERR_BUSY: gnnmg_status = -3;
-/// Another version of header, struct or file.
+/// Other version of header, struct or file.
 pub const GNNMG_ERR_VERSION: gnnmg_status = -4;
 /// No such file, name, key, index or number.
 pub const GNNMG_ERR_NOT_FOUND: gnnmg_status = -5;
 /// Reading or writing failed; the text has errno.
 pub const GNNMG_ERR_IO: gnnmg_status = -6;
-/// A file is not as its format requires.
+/// A file violates its format.
 pub const GNNMG_ERR_FORMAT: gnnmg_status = -7;
 /// A file has changed since it was written.
 pub const GNNMG_ERR_CHECKSUM: gnnmg_status = -8;
-/// An id or value in data is out of range.
+/// An id or value is out of range.
 pub const GNNMG_ERR_RANGE: gnnmg_status = -9;
 /// Data is NaN or infinite.
 pub const GNNMG_ERR_NAN: gnnmg_status = -10;
@@ -36,7 +36,7 @@ pub const GNNMG_ERR_NAN: gnnmg_status = -10;
 pub const GNNMG_ERR_DIVERGED: gnnmg_status = -11;
 /// Not enough memory; the object stays usable.
 pub const GNNMG_ERR_NO_MEMORY: gnnmg_status = -12;
-/// A missing library or driver, or another version.
+/// A library or driver is missing or of another version.
 pub const GNNMG_ERR_DEPENDENCY: gnnmg_status = -13;
 /// Not supported.
 pub const GNNMG_ERR_UNSUPPORTED: gnnmg_status = -14;
@@ -52,8 +52,8 @@ pub const GNNMG_ERR_ABORTED: gnnmg_status = -18;
 pub const GNNMG_ERR_MISMATCH: gnnmg_status = -19;
 /// A server, port or GPU is not available.
 pub const GNNMG_ERR_UNAVAILABLE: gnnmg_status = -20;
-/** A token or certificate is refused, or a message
-was changed in transit.*/
+/** A token or certificate is refused, or a message was
+changed in transit.*/
 pub const GNNMG_ERR_AUTH: gnnmg_status = -21;
 /// A peer sent an invalid message.
 pub const GNNMG_ERR_PROTOCOL: gnnmg_status = -22;
@@ -65,18 +65,18 @@ pub const GNNMG_ERR_CALLBACK: gnnmg_status = -24;
 pub const GNNMG_ERR_FORKED: gnnmg_status = -25;
 /// A fault of the library; please report it.
 pub const GNNMG_ERR_INTERNAL: gnnmg_status = -26;
-/// Facts about the last error of a thread.
+/// A thread's last error.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_error_info {
     pub struct_size: u32,
-    /// Status of that call; `GNNMG_OK` without an error.
+    /// `GNNMG_OK` without an error.
     pub status: gnnmg_status,
     /// The failed rank, or -1.
     pub rank: i32,
     /// errno of a failed system call, or 0.
     pub system_error: i32,
-    /// Start of gnnmg_last_error().
+    /// Start of the text.
     pub text: [::core::ffi::c_char; 1024usize],
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -115,14 +115,13 @@ pub struct gnnmg_context {
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_context_config {
     pub struct_size: u32,
-    /** Threads for reading, sampling and evaluation, with
-the caller's. Default: one per core.*/
+    /** Threads for reading, sampling and evaluation, including the
+caller's. Default: one per core.*/
     pub num_threads: i32,
-    /** Messages in the queue; new ones replace
-the oldest. Default 1024.*/
+    /// Messages in the queue; new ones replace the oldest. Default 1024.
     pub log_capacity: i64,
-    /** Bytes of graphs, samples, mini-batches and result rows,
-not LibTorch's. Default: no limit.*/
+    /** Bytes of graphs, samples, mini-batches and result rows, not
+LibTorch's. Default: no limit.*/
     pub memory_limit: usize,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -151,11 +150,11 @@ const _: () = {
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_context_info {
     pub struct_size: u32,
-    /// Threads, with the caller's.
+    /// Threads, including the caller's.
     pub num_threads: i32,
     /// Cores of this process.
     pub num_cores: i32,
-    /// LibTorch's version, in the form of `GNNMG_VERSION`.
+    /// LibTorch's version, as `GNNMG_VERSION`.
     pub torch_version: i32,
     /// Limit in bytes; 0: none.
     pub memory_limit: usize,
@@ -196,14 +195,14 @@ pub struct gnnmg_setting_info {
     pub struct_size: u32,
     /// 1: also a field of the config.
     pub is_field: i32,
-    /// Name, such as "heads".
+    /// "heads"
     pub name: *const ::core::ffi::c_char,
-    /** "flag", "integer", "number", "choice", "text", or "integers" and
+    /** "flag", "integer", "number", "choice", "text"; "integers",
 "choices" for lists.*/
     pub type_: *const ::core::ffi::c_char,
-    /// Default, such as "1".
+    /// "1"
     pub default_value: *const ::core::ffi::c_char,
-    /// Range or choices: "1 to 64".
+    /// Range or choices: "1 to 64"
     pub values: *const ::core::ffi::c_char,
     /// Effect.
     pub help: *const ::core::ffi::c_char,
@@ -240,7 +239,7 @@ const _: () = {
 };
 /// Severity of a message.
 pub type gnnmg_log_level = i32;
-/// Details for finding a fault.
+/// Details.
 pub const GNNMG_LOG_DEBUG: gnnmg_log_level = 0;
 /// Normal progress.
 pub const GNNMG_LOG_INFO: gnnmg_log_level = 1;
@@ -257,7 +256,7 @@ pub struct gnnmg_log_info {
     pub level: gnnmg_log_level,
     /// Nanoseconds since 1970 UTC.
     pub unix_time_ns: i64,
-    /// Messages lost before this one in a full queue.
+    /// Messages lost before this one.
     pub dropped_before: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -279,7 +278,7 @@ const _: () = {
 };
 /// Kind of a device, as in DLPack.
 pub type gnnmg_device_type = i32;
-/// GPUs if there are enough, else the CPU.
+/// GPUs if there are enough, else CPU.
 pub const GNNMG_DEVICE_AUTO: gnnmg_device_type = 0;
 /// CPU and main memory.
 pub const GNNMG_DEVICE_CPU: gnnmg_device_type = 1;
@@ -287,33 +286,32 @@ pub const GNNMG_DEVICE_CPU: gnnmg_device_type = 1;
 pub const GNNMG_DEVICE_CUDA: gnnmg_device_type = 2;
 /// Memory from which GPUs read the graph.
 pub type gnnmg_graph_placement = i32;
-/** DEVICE up to 40 % of free GPU memory, else
-PINNED, else HOST.*/
+/** DEVICE up to 40 % of free GPU memory, else PINNED, else
+HOST.*/
 pub const GNNMG_GRAPH_PLACEMENT_AUTO: gnnmg_graph_placement = 0;
-/// A copy in each GPU's memory.
+/// A copy in each GPU.
 pub const GNNMG_GRAPH_PLACEMENT_DEVICE: gnnmg_graph_placement = 1;
 /// One copy in pinned main memory.
 pub const GNNMG_GRAPH_PLACEMENT_PINNED: gnnmg_graph_placement = 2;
-/** Main memory; loader threads sample. For
-custom samplers and whole graphs.*/
+/** Main memory; loader threads sample. For custom samplers
+and whole graphs.*/
 pub const GNNMG_GRAPH_PLACEMENT_HOST: gnnmg_graph_placement = 3;
 /// Memory from which GPUs read rows of features.
 pub type gnnmg_feature_placement = i32;
-/** DEVICE up to 60 % of free GPU memory, else
-CACHED, PINNED or HOST.*/
+/** DEVICE up to 60 % of free GPU memory, else CACHED,
+PINNED or HOST.*/
 pub const GNNMG_FEATURE_PLACEMENT_AUTO: gnnmg_feature_placement = 0;
-/// A copy in each GPU's memory.
+/// A copy in each GPU.
 pub const GNNMG_FEATURE_PLACEMENT_DEVICE: gnnmg_feature_placement = 1;
 /// One copy in pinned main memory.
 pub const GNNMG_FEATURE_PLACEMENT_PINNED: gnnmg_feature_placement = 2;
-/** PINNED, with the hottest rows also
-in each GPU's memory.*/
+/// PINNED, with the hottest rows also in each GPU.
 pub const GNNMG_FEATURE_PLACEMENT_CACHED: gnnmg_feature_placement = 3;
-/** Main memory; loader threads gather. For
-sparse rows and mapped files.*/
+/** Main memory; loader threads gather. For sparse rows
+and mapped files.*/
 pub const GNNMG_FEATURE_PLACEMENT_HOST: gnnmg_feature_placement = 4;
-/** CACHED, with different rows on each GPU of a
-trainer; GPUs read each other.*/
+/** CACHED, with different rows on each GPU of a trainer;
+GPUs read each other.*/
 pub const GNNMG_FEATURE_PLACEMENT_SPLIT: gnnmg_feature_placement = 5;
 /// Facts about a GPU.
 #[repr(C)]
@@ -322,23 +320,23 @@ pub struct gnnmg_device_info {
     pub struct_size: u32,
     /// `GNNMG_DEVICE_CUDA`.
     pub device_type: gnnmg_device_type,
-    /// Such as "NVIDIA H100 80GB HBM3".
+    /// "NVIDIA H100 80GB HBM3"
     pub name: [::core::ffi::c_char; 128usize],
-    /// PCI address, equal in every process: "0000:19:00.0".
+    /// PCI address, equal in every process: "0000:19:00.0"
     pub bus_id: [::core::ffi::c_char; 16usize],
     /// Bytes.
     pub total_memory: usize,
     /// Bytes unused now.
     pub free_memory: usize,
-    /// Compute capability: 9 of 9.0.
+    /// 9 of 9.0.
     pub capability_major: i32,
-    /// Compute capability: 0 of 9.0.
+    /// 0 of 9.0.
     pub capability_minor: i32,
-    /// Number of multiprocessors.
+    /// Multiprocessors.
     pub multiprocessors: i32,
-    /// Newest CUDA version of the driver: 13000 is 13.0.
+    /// Newest CUDA of the driver: 13000 is 13.0.
     pub driver_version: i32,
-    /// CUDA version of the plug-in.
+    /// CUDA of the plug-in.
     pub runtime_version: i32,
     pub padding0: i32,
 }
@@ -422,7 +420,7 @@ pub struct gnnmg_tensor_info {
     pub struct_size: u32,
     /// Type of the elements.
     pub dtype: gnnmg_dtype,
-    /// DLPack's number: 1 is main memory, 2 a GPU.
+    /// DLPack's: 1 main memory, 2 a GPU.
     pub device_type: i32,
     /// Device number.
     pub device_index: i32,
@@ -430,7 +428,7 @@ pub struct gnnmg_tensor_info {
     pub num_dims: i32,
     /// 1: do not write.
     pub read_only: i32,
-    /// Sizes, then zeros.
+    /// Then zeros.
     pub shape: [i64; 4usize],
     /// Product of the shape.
     pub num_elements: i64,
@@ -476,39 +474,41 @@ const _: () = {
 pub struct gnnmg_graph {
     _unused: [u8; 0],
 }
-/** Operation on edges. A reverse edge gets the tensor rows of its edge, an added self-loop zeros;
-of equal edges the first keeps its rows.*/
+/** Operation on edges. A reverse edge copies the tensor rows of its edge, an added self-loop has
+zeros; of equal edges the first keeps its rows.*/
 pub type gnnmg_transform = i32;
-/** Appends (v, u) for each (u, v) with
-u != v, in edge order.*/
+/** Appends (v, u) for each (u, v) with u != v,
+in edge order.*/
 pub const GNNMG_TRANSFORM_ADD_REVERSE_EDGES: gnnmg_transform = 0;
-/// Adds reverse edges, then keeps one of equal edges.
+/** ADD_REVERSE_EDGES, then one of equal edges
+stays.*/
 pub const GNNMG_TRANSFORM_TO_UNDIRECTED: gnnmg_transform = 1;
-/** Keeps the first of equal edges,
-sorted by target, then source.*/
+/** Keeps the first of equal edges; sorts by
+target, then source.*/
 pub const GNNMG_TRANSFORM_COALESCE: gnnmg_transform = 2;
 /// Removes (v, v).
 pub const GNNMG_TRANSFORM_REMOVE_SELF_LOOPS: gnnmg_transform = 3;
 /// Appends one (v, v) for each node.
 pub const GNNMG_TRANSFORM_ADD_SELF_LOOPS: gnnmg_transform = 4;
-/// Appends (v, v) to nodes that have none.
+/// Appends (v, v) to nodes without one.
 pub const GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS: gnnmg_transform = 5;
 /// Keeps only the nodes.
 pub const GNNMG_TRANSFORM_REMOVE_EDGES: gnnmg_transform = 6;
-/// Replaces (u, v) by (v, u), in the same order.
+/** Replaces (u, v) by (v, u), in the same
+order.*/
 pub const GNNMG_TRANSFORM_REVERSE_EDGES: gnnmg_transform = 7;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_dataset {
     _unused: [u8; 0],
 }
-/// Meaning of the labels, for N nodes or graphs.
+/// Meaning of the labels, for N nodes or graphs and T targets.
 pub type gnnmg_task = i32;
 /// No labels.
 pub const GNNMG_TASK_NONE: gnnmg_task = 0;
 /// One class: i64 \[N\], -1 for no label.
 pub const GNNMG_TASK_MULTICLASS: gnnmg_task = 1;
-/// Yes or no, for T targets: f32 \[N, T\], NaN for no label.
+/// Yes or no: f32 \[N, T\], NaN for no label.
 pub const GNNMG_TASK_BINARY: gnnmg_task = 2;
 /// Numbers: f32 \[N, T\], NaN for no label.
 pub const GNNMG_TASK_REGRESSION: gnnmg_task = 3;
@@ -535,7 +535,7 @@ pub struct gnnmg_dataset_info {
     pub num_edges: i64,
     /// Columns of the features, or 0.
     pub feature_dim: i64,
-    /// Classes, or targets of other tasks; 0 without labels.
+    /// Classes or targets; 0 without labels.
     pub num_classes: i64,
     /// Number of splits.
     pub num_splits: i64,
@@ -609,13 +609,12 @@ const _: () = {
         "Offset of field: gnnmg_split_info::num_test",
     ][::core::mem::offset_of!(gnnmg_split_info, num_test) - 24usize];
 };
-/// Method that divides nodes into parts.
+/// Division of the nodes into parts.
 pub type gnnmg_parts_method = i32;
-/** Few edges between parts. 26 bytes
-per node and 0.3 GB.*/
+/// Few edges between parts. 26 bytes per node and 0.3 GB.
 pub const GNNMG_PARTS_METHOD_CLUSTER: gnnmg_parts_method = 0;
-/** METIS, if installed: 120 bytes per edge. It handles
-SIGABRT and SIGTERM meanwhile, and uses rand().*/
+/** METIS, if installed: 120 bytes per edge. Meanwhile it
+handles SIGABRT and SIGTERM, and uses rand().*/
 pub const GNNMG_PARTS_METHOD_METIS: gnnmg_parts_method = 1;
 /// Equal ranges of ids.
 pub const GNNMG_PARTS_METHOD_RANGE: gnnmg_parts_method = 2;
@@ -628,13 +627,13 @@ pub struct gnnmg_parts_config {
     pub struct_size: u32,
     /// 1 to 65535. Default 2.
     pub num_parts: i32,
-    /// Method that divides nodes.
+    /// Division of the nodes.
     pub method: gnnmg_parts_method,
     /// 1: store edge ids even if they equal positions.
     pub edge_ids: i32,
     /// Parts depend only on seed, data and settings.
     pub seed: u64,
-    /// Bytes for dividing, besides the data set. Default: no limit.
+    /// Bytes besides the data set. Default: no limit.
     pub memory_limit: usize,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -664,7 +663,7 @@ const _: () = {
         "Offset of field: gnnmg_parts_config::memory_limit",
     ][::core::mem::offset_of!(gnnmg_parts_config, memory_limit) - 24usize];
 };
-/** Facts about all parts of a data set. The fields after `own_parts` count reads of data sets of
+/** Facts about all parts of a data set. The fields from `kept_rows` on count reads of data sets of
 gnnmg_dataset_open_parts() and gnnmg_dataset_open_served().*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -678,7 +677,7 @@ pub struct gnnmg_parts_info {
     pub num_edges: i64,
     /// Edges between two parts.
     pub cut_edges: i64,
-    /// Share of `cut_edges` in all edges.
+    /// `cut_edges` / `num_edges`.
     pub cut: f64,
     /// Nodes of the largest part / mean.
     pub node_balance: f64,
@@ -697,7 +696,7 @@ pub struct gnnmg_parts_info {
     pub hit_rows: i64,
     /// Rows requested.
     pub asked_rows: i64,
-    /// Requests: one per part and hop, and one per MB of rows.
+    /// Requests, one per part and hop, and per MB of rows.
     pub questions: i64,
     /// Bytes of requests.
     pub asked_bytes: i64,
@@ -765,7 +764,7 @@ const _: () = {
         "Offset of field: gnnmg_parts_info::answer_bytes",
     ][::core::mem::offset_of!(gnnmg_parts_info, answer_bytes) - 120usize];
 };
-/// Facts about one part of a data set.
+/// Facts about one part.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_part_info {
@@ -780,7 +779,7 @@ pub struct gnnmg_part_info {
     pub num_train: i64,
     /// Edges from other parts.
     pub cut_edges: i64,
-    /// Expected nodes of a mini-batch of its training ids.
+    /// Expected nodes of a mini-batch of its ids.
     pub batch_rows: f64,
     /// Expected rows from other parts.
     pub remote_rows: f64,
@@ -836,32 +835,31 @@ pub struct gnnmg_sink {
 pub struct gnnmg_batch {
     _unused: [u8; 0],
 }
-/// Method that draws the neighbors of a node.
+/// Draws of a node's neighbors.
 pub type gnnmg_draw = i32;
-/// Each node draws by itself, exactly the fan-out.
+/// Each node draws exactly the fan-out.
 pub const GNNMG_DRAW_UNIFORM: gnnmg_draw = 0;
-/** LABOR-0 (Balin 2023): a neighbor has one random number
-for all nodes of a hop and is kept if it is below
-fan-out / degree, so the fan-out is a mean. Fewer
-distinct nodes.*/
+/** LABOR-0 (Balin 2023): a neighbor has one random number for all
+nodes of a hop and is kept if it is below fan-out / degree, so
+the fan-out is a mean. Fewer distinct nodes.*/
 pub const GNNMG_DRAW_LABOR: gnnmg_draw = 1;
-/** LABOR with one random number for all hops: fewer
-nodes still, but dependent hops.*/
+/** LABOR with one random number for all hops: fewer nodes still,
+but dependent hops.*/
 pub const GNNMG_DRAW_LABOR_ONCE: gnnmg_draw = 2;
 /// Settings of a sampler.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_sampler_config {
     pub struct_size: u32,
-    /** Hops, one per layer of the model, 1 to
-16. Default: 2 with fan-out 10.*/
+    /** Hops, one per layer of the model, 1 to 16. Default: 2 with fan-out
+10.*/
     pub num_fanouts: i32,
-    /** Neighbors per node at each hop, from the seeds
-on; -1: all, 0: none. All 0: 10 each.*/
+    /** Neighbors per node at each hop, from the seeds on; -1: all, 0: none.
+All 0: 10 each.*/
     pub fanouts: [i64; 16usize],
     /// 1: draw with replacement.
     pub replace: i32,
-    /// LABOR draws without replacement; on GPUs its steps are not captured.
+    /// LABOR: no replacement; on GPUs steps are not captured.
     pub draw: gnnmg_draw,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -888,7 +886,7 @@ const _: () = {
         "Offset of field: gnnmg_sampler_config::draw",
     ][::core::mem::offset_of!(gnnmg_sampler_config, draw) - 140usize];
 };
-/// Request to a custom sampler: edges of one layer of one mini-batch.
+/// Request to a custom sampler: edges of one layer of a mini-batch.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_layer_info {
@@ -899,7 +897,7 @@ pub struct gnnmg_layer_info {
     pub epoch: u64,
     /// Number in the epoch.
     pub batch: u64,
-    /// The built-in sampler's random key of this hop.
+    /// The built-in sampler's key of this hop.
     pub key: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -951,9 +949,9 @@ pub const GNNMG_PLAN_GLOBAL: gnnmg_plan = 0;
 pub const GNNMG_PLAN_DISTRIBUTED_SAMPLER: gnnmg_plan = 1;
 /// Slices as in DGL, for comparison.
 pub const GNNMG_PLAN_CONTIGUOUS: gnnmg_plan = 2;
-/** Data sets in parts: a mini-batch has ids of one part, every id once,
-for any number of ranks and processes. Set `batches_per_step`
-to the number of parts.*/
+/** Data sets in parts: a mini-batch has ids of one part,
+every id once, for any number of ranks and processes.
+Set `batches_per_step` to the number of parts.*/
 pub const GNNMG_PLAN_PARTS: gnnmg_plan = 3;
 /// Settings of a loader.
 #[repr(C)]
@@ -964,10 +962,9 @@ pub struct gnnmg_loader_config {
     pub part: gnnmg_part,
     /// Seeds per mini-batch. Default 1024.
     pub batch_size: i64,
-    /** Mini-batches per step, all ranks
-together. Default `world_size`.*/
+    /// Mini-batches per step, all ranks together. Default `world_size`.
     pub batches_per_step: i64,
-    /// Rank that this loader serves.
+    /// Rank of this loader.
     pub rank: i32,
     /// Ranks. Default 1.
     pub world_size: i32,
@@ -980,7 +977,7 @@ together. Default `world_size`.*/
     /// GPU number.
     pub device_index: i32,
     pub padding0: i32,
-    /// CUDA stream of the caller; must outlive loader and mini-batches.
+    /// CUDA stream of the caller; outlives loader and mini-batches.
     pub stream: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1078,7 +1075,7 @@ const _: () = {
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_batch_info {
     pub struct_size: u32,
-    /// Blocks; block 0 reads the features, the last gives the seeds.
+    /// Blocks: the first reads the features, the last gives the seeds.
     pub num_layers: i32,
     /// Epoch, from 0.
     pub epoch: i64,
@@ -1086,7 +1083,7 @@ pub struct gnnmg_batch_info {
     pub number: i64,
     /// Step of the epoch.
     pub step: i64,
-    /// Seeds; 0: empty, but the rank takes part in the step.
+    /// 0: empty, but the rank takes part in the step.
     pub num_seeds: i64,
     /// Nodes, including seeds.
     pub num_nodes: i64,
@@ -1096,14 +1093,14 @@ pub struct gnnmg_batch_info {
     pub feature_dim: i64,
     /// Seeds of the step on all ranks.
     pub step_seeds: i64,
-    /** num_seeds / step_seeds: means over seeds times this,
-summed over all ranks, are the mean of the step.*/
+    /** num_seeds / step_seeds: multiplied by it, means of mini-batches
+add up to the step's.*/
     pub loss_weight: f64,
     /// Sampling.
     pub sample_seconds: f64,
     /// Gathering features.
     pub gather_seconds: f64,
-    /// 1: last of this rank in its step: reduce and update.
+    /// 1: this rank's last of the step: reduce and update.
     pub last_of_step: i32,
     /// 1: sparse features.
     pub sparse_features: i32,
@@ -1170,15 +1167,15 @@ const _: () = {
         "Offset of field: gnnmg_batch_info::device_index",
     ][::core::mem::offset_of!(gnnmg_batch_info, device_index) - 108usize];
 };
-/// Sizes of a block: the edges of one layer.
+/// A block: the edges of one layer.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_block_info {
     pub struct_size: u32,
     pub padding0: i32,
-    /// The first nodes of the mini-batch.
+    /// First nodes of the mini-batch.
     pub num_targets: i64,
-    /// The first nodes of the mini-batch.
+    /// First nodes of the mini-batch.
     pub num_sources: i64,
     /// Edges.
     pub num_edges: i64,
@@ -1205,8 +1202,8 @@ const _: () = {
         "Offset of field: gnnmg_block_info::num_edges",
     ][::core::mem::offset_of!(gnnmg_block_info, num_edges) - 24usize];
 };
-/** Results of an evaluation. The task determines which fields are valid; others, and all without
-labels, are NaN, counts 0.*/
+/** Results of an evaluation. Fields that the task does not have are NaN, but accuracy and F1 of a
+regression 0; without labels all are NaN, counts 0.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_metrics {
@@ -1219,22 +1216,22 @@ pub struct gnnmg_metrics {
     pub correct: i64,
     /// Mean loss.
     pub loss: f64,
-    /// correct / count; 0 for regression.
+    /// correct / count.
     pub accuracy: f64,
-    /// F1 over all decisions; 0 for regression.
+    /// F1 over all decisions.
     pub f1_micro: f64,
-    /// Mean F1 of the classes that occur; 0 for regression.
+    /// Mean F1 of the classes that occur.
     pub f1_macro: f64,
-    /// Binary tasks: mean over targets with both labels.
+    /// Binary: mean over targets with both labels.
     pub roc_auc: f64,
-    /// Binary tasks: mean over targets.
+    /// Binary: mean over targets.
     pub average_precision: f64,
     /// Regression: root of the mean squared error.
     pub rmse: f64,
     /// Regression: mean absolute error.
     pub mae: f64,
-    /** Classes: share of rows whose class is among the `top_k` with
-the largest results; of equal ones the first count.*/
+    /** Classes: share of rows whose class is among the `top_k` largest
+results, the first of equal ones.*/
     pub top_k_accuracy: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1300,27 +1297,27 @@ pub const GNNMG_ARCHITECTURE_GATV2: gnnmg_architecture = 3;
 pub const GNNMG_ARCHITECTURE_GIN: gnnmg_architecture = 4;
 /// GIN with edge features (Hu 2020).
 pub const GNNMG_ARCHITECTURE_GINE: gnnmg_architecture = 5;
-/// R-GCN: a linear map per edge type (Schlichtkrull 2018).
+/** R-GCN: a linear map per edge type (Schlichtkrull
+2018).*/
 pub const GNNMG_ARCHITECTURE_RGCN: gnnmg_architecture = 6;
 /// Graph transformer (Shi 2021).
 pub const GNNMG_ARCHITECTURE_TRANSFORMER: gnnmg_architecture = 7;
 /// Principal neighborhood aggregation (Corso 2020).
 pub const GNNMG_ARCHITECTURE_PNA: gnnmg_architecture = 8;
-/** A linear map for neighbors and one
-for the node (Morris 2019).*/
+/** A linear map for neighbors and one for the node
+(Morris 2019).*/
 pub const GNNMG_ARCHITECTURE_GRAPHCONV: gnnmg_architecture = 9;
 /// Layers of gnnmg_model_add_conv() and others.
 pub const GNNMG_ARCHITECTURE_LAYERS: gnnmg_architecture = 10;
 /** EdgeConv: a network over both ends of each edge (Wang
 2019); in DGL only with the maximum.*/
 pub const GNNMG_ARCHITECTURE_EDGE: gnnmg_architecture = 11;
-/// Framework of layer definitions and tensor keys.
+/// Source of layer definitions and tensor keys.
 pub type gnnmg_framework = i32;
 /// PyTorch Geometric: keys "convs.0.lin_l.weight", ...
 pub const GNNMG_FRAMEWORK_PYG: gnnmg_framework = 0;
-/** DGL: keys "layers.0.fc_neigh.weight", ...; no
-added self-loops, degrees of the block, one
-winner of a tied maximum.*/
+/** DGL: keys "layers.0.fc_neigh.weight", ...; no added self-loops,
+degrees of the block, one winner of a tied maximum.*/
 pub const GNNMG_FRAMEWORK_DGL: gnnmg_framework = 1;
 /// Aggregation of a node's neighbors.
 pub type gnnmg_aggregation = i32;
@@ -1331,16 +1328,16 @@ pub const GNNMG_AGGREGATION_DEFAULT: gnnmg_aggregation = 0;
 pub const GNNMG_AGGREGATION_MEAN: gnnmg_aggregation = 1;
 /// Maximum of each column; not in DGL's GraphSAGE.
 pub const GNNMG_AGGREGATION_MAX: gnnmg_aggregation = 2;
-/// Sum; not in DGL's GraphSAGE.
+/// Not in DGL's GraphSAGE.
 pub const GNNMG_AGGREGATION_SUM: gnnmg_aggregation = 3;
 /// DGL: maximum after a linear layer and ReLU.
 pub const GNNMG_AGGREGATION_POOL: gnnmg_aggregation = 4;
 /** GraphSAGE: a recurrent network over the neighbors in edge
-order, in PyG with zeros up to the largest in-degree.*/
+order; PyG adds zeros up to the largest in-degree.*/
 pub const GNNMG_AGGREGATION_LSTM: gnnmg_aggregation = 5;
 /// DGL: mean of the neighbors and the node itself.
 pub const GNNMG_AGGREGATION_GCN: gnnmg_aggregation = 6;
-/// Activation function between layers.
+/// Function between layers.
 pub type gnnmg_activation = i32;
 /// max(x, 0)
 pub const GNNMG_ACTIVATION_RELU: gnnmg_activation = 0;
@@ -1360,30 +1357,30 @@ pub const GNNMG_ACTIVATION_PRELU: gnnmg_activation = 6;
 pub const GNNMG_ACTIVATION_SILU: gnnmg_activation = 7;
 /// 1 / (1 + exp(-x))
 pub const GNNMG_ACTIVATION_SIGMOID: gnnmg_activation = 8;
-/** Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph here is each
-graph of a batch of graphs; otherwise, and inside layers, all rows at hand: the mini-batch in
-training, all nodes in results for all nodes.*/
+/** Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. "A graph" is one graph of
+a mini-batch of graphs. In other mini-batches, and inside layers, it is all rows of the
+mini-batch; in results for all nodes, all nodes.*/
 pub type gnnmg_norm = i32;
 /// None.
 pub const GNNMG_NORM_NONE: gnnmg_norm = 0;
-/// Each column over the mini-batch. Training needs at least two rows.
+/// Each column over the mini-batch. Training needs two rows.
 pub const GNNMG_NORM_BATCH: gnnmg_norm = 1;
 /// Each row by itself.
 pub const GNNMG_NORM_LAYER: gnnmg_norm = 2;
 /// All entries of a graph together; default of PyG's LayerNorm.
 pub const GNNMG_NORM_LAYER_GRAPH: gnnmg_norm = 3;
-/** Each column over a graph, minus a learned
-share of its mean (Cai 2021).*/
+/** Each column over a graph, minus a learned share of its mean
+(Cai 2021).*/
 pub const GNNMG_NORM_GRAPH: gnnmg_norm = 4;
 /// Each column over a graph, without parameters.
 pub const GNNMG_NORM_INSTANCE: gnnmg_norm = 5;
-/** Columns centered over a graph, then its rows scaled to a
-mean square length of `norm_scale` (Zhao 2020).*/
+/** Columns centered over a graph, then its rows scaled to a mean
+square length of `norm_scale` (Zhao 2020).*/
 pub const GNNMG_NORM_PAIR: gnnmg_norm = 6;
-/** Columns centered over a graph, then each row
-scaled to the length `norm_scale`.*/
+/** Columns centered over a graph, then each row scaled to the
+length `norm_scale`.*/
 pub const GNNMG_NORM_PAIR_ROWS: gnnmg_norm = 7;
-/// Combination of a graph's rows into one, before a final linear layer; 0 without nodes.
+/// Combines a graph's rows into one, before a final linear layer; 0 without nodes.
 pub type gnnmg_readout = i32;
 /// One row per seed.
 pub const GNNMG_READOUT_NONE: gnnmg_readout = 0;
@@ -1396,10 +1393,10 @@ pub const GNNMG_READOUT_MAX: gnnmg_readout = 3;
 /// Sum weighted by a softmax over learned scores.
 pub const GNNMG_READOUT_ATTENTION: gnnmg_readout = 4;
 /** A recurrent network that reads the rows `readout_steps`
-times (Vinyals 2016); twice as wide.*/
+times, twice as wide (Vinyals 2016).*/
 pub const GNNMG_READOUT_SET2SET: gnnmg_readout = 5;
-/** The `sort_rows` rows largest in the last column,
-concatenated, zeros for missing ones (Zhang 2018).*/
+/** The `sort_rows` rows largest in the last column, concatenated
+and filled with zeros (Zhang 2018).*/
 pub const GNNMG_READOUT_SORT: gnnmg_readout = 6;
 /// Settings of a model.
 #[repr(C)]
@@ -1408,12 +1405,12 @@ pub struct gnnmg_model_config {
     pub struct_size: u32,
     /// Kind of model.
     pub architecture: gnnmg_architecture,
-    /// Columns of the features. Default: from the data set.
+    /// Columns of the features. Default: the data set's.
     pub input_dim: i64,
     /// Columns between layers. Default 256.
     pub hidden_dim: i64,
-    /** Columns of the result; -1: as hidden_dim.
-Default: classes of the data set.*/
+    /** Columns of the result; -1: hidden_dim. Default: classes
+of the data set.*/
     pub output_dim: i64,
     /// Layers, as many as the sampler's, 1 to 10. Default 2.
     pub num_layers: i32,
@@ -1429,11 +1426,11 @@ Default: classes of the data set.*/
     pub framework: gnnmg_framework,
     /// `GNNMG_DTYPE_F32` or `GNNMG_DTYPE_F64`.
     pub dtype: gnnmg_dtype,
-    /** GAT, GATv2, transformer: 1 to 64; divides
-hidden_dim unless `concat=0`. Default 1.*/
+    /** GAT, GATv2, transformer: 1 to 64; divides hidden_dim
+unless `concat=0`. Default 1.*/
     pub heads: i32,
-    /** Share of hidden entries and attention weights
-that training drops, in \[0, 1).*/
+    /** Share of hidden entries and attention weights that
+training drops, in \[0, 1).*/
     pub dropout: f64,
     /// Seed of the initial weights.
     pub seed: u64,
@@ -1499,7 +1496,7 @@ pub struct gnnmg_model_info {
     pub struct_size: u32,
     /// Kind of model.
     pub architecture: gnnmg_architecture,
-    /// Number of layers.
+    /// Layers.
     pub num_layers: i32,
     /// Type of the parameters.
     pub dtype: gnnmg_dtype,
@@ -1558,7 +1555,7 @@ const _: () = {
         "Offset of field: gnnmg_model_info::device_index",
     ][::core::mem::offset_of!(gnnmg_model_info, device_index) - 60usize];
 };
-/// Loss function of a mini-batch.
+/// Loss of a mini-batch.
 pub type gnnmg_loss = i32;
 /// The task's: one of the next three.
 pub const GNNMG_LOSS_AUTO: gnnmg_loss = 0;
@@ -1586,7 +1583,7 @@ pub type gnnmg_optimizer_kind = i32;
 pub const GNNMG_OPTIMIZER_ADAM: gnnmg_optimizer_kind = 0;
 /// Adam with decoupled weight decay.
 pub const GNNMG_OPTIMIZER_ADAMW: gnnmg_optimizer_kind = 1;
-/// Stochastic gradient descent.
+/// SGD.
 pub const GNNMG_OPTIMIZER_SGD: gnnmg_optimizer_kind = 2;
 /// RMSprop.
 pub const GNNMG_OPTIMIZER_RMSPROP: gnnmg_optimizer_kind = 3;
@@ -1613,14 +1610,14 @@ pub const GNNMG_REDUCE_MAX: gnnmg_reduce = 3;
 pub struct gnnmg_comm_config {
     pub struct_size: u32,
     pub padding0: i32,
-    /** Limit of an operation; the shortest of all
-ranks applies. Default 30 000.*/
+    /** Limit of an operation; the shortest of all ranks applies. Default
+30 000.*/
     pub deadline_ms: i64,
-    /** Limit for joining, and for the start of a
-collective call. Default 300 000.*/
+    /** Limit for joining, and for the start of a collective call. Default
+300 000.*/
     pub join_ms: i64,
-    /** Interval of signs of life, 10 to 600 000;
-process 0's applies. Default 500.*/
+    /** Interval of signs of life, 10 to 600 000; process 0's applies.
+Default 500.*/
     pub heartbeat_ms: i64,
     /// Port of process 0.
     pub port: i32,
@@ -1670,10 +1667,10 @@ pub type gnnmg_parts_reading = i32;
 pub const GNNMG_PARTS_READING_AUTO: gnnmg_parts_reading = 0;
 /// The folder, which every process must find whole.
 pub const GNNMG_PARTS_READING_SHARED: gnnmg_parts_reading = 1;
-/** The processes that have them. Those that
-find the same parts divide them.*/
+/** The processes that have them. Processes that find the same
+parts divide these.*/
 pub const GNNMG_PARTS_READING_ASKED: gnnmg_parts_reading = 2;
-/** Settings of requests for parts elsewhere; the fields after `cache_bytes` for
+/** Settings of requests for parts elsewhere; `reading`, `insecure` and `port` for
 gnnmg_dataset_open_parts().*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1683,8 +1680,8 @@ pub struct gnnmg_served_config {
     pub max_in_flight: i32,
     /// Limit of a request. Default 10000.
     pub deadline_ms: i64,
-    /** Cache of the hottest rows of other parts.
-Default: a tenth of all rows.*/
+    /** Cache of the hottest rows of other parts. Default: for a
+tenth of all rows.*/
     pub cache_bytes: usize,
     /// Source of other parts; equal on all processes.
     pub reading: gnnmg_parts_reading,
@@ -1737,17 +1734,17 @@ pub struct gnnmg_trainer {
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_trainer_config {
     pub struct_size: u32,
-    /** Ranks in this process, one thread each. Default:
-one per entry of `devices`, else one per GPU of
-this process's share, else one.*/
+    /** Ranks of this process, one thread each. Default: one per
+entry of `devices`, else one per GPU of this process's
+share, else one.*/
     pub num_ranks: i32,
     /// Passes over the training part. Default 10.
     pub num_epochs: i64,
     /// Seeds per mini-batch. Default 1024.
     pub batch_size: i64,
     /** Mini-batches per step, all ranks together, which give
-equal steps for any number of ranks. Default:
-one per rank.*/
+equal steps for any number of ranks. Default: one per
+rank.*/
     pub batches_per_step: i64,
     /// Loss function.
     pub loss: gnnmg_loss,
@@ -1755,7 +1752,7 @@ one per rank.*/
     pub optimizer: gnnmg_optimizer_kind,
     /// Default 0.01.
     pub learning_rate: f64,
-    /// Weight decay, or L2 penalty.
+    /// Or L2 penalty.
     pub weight_decay: f64,
     /// Maximum 2-norm of all gradients. Default: none.
     pub clip_norm: f64,
@@ -1763,15 +1760,15 @@ one per rank.*/
     pub seed: u64,
     /// Division among ranks.
     pub plan: gnnmg_plan,
-    /** `GNNMG_DEVICE_AUTO`: GPUs if there is one per rank in
-all processes, else the CPU; the log says why.*/
+    /** `GNNMG_DEVICE_AUTO`: GPUs if there is one per rank in all
+processes, else the CPU; the log says why.*/
     pub device: gnnmg_device_type,
-    /** Validations without improvement before
-the end. Default: no limit.*/
+    /** Validations without improvement before the end. Default:
+no limit.*/
     pub early_stop_patience: i64,
-    /** 1: with equal `batches_per_step`, weights and metrics
-have the same bits for any number of ranks and threads,
-also after a resume, on one kind of CPU or GPU.*/
+    /** 1: with equal `batches_per_step`, weights and metrics have
+the same bits for any number of ranks and threads, also
+after a resume, on one kind of CPU or GPU.*/
     pub deterministic: i32,
     pub padding0: i32,
 }
@@ -1832,7 +1829,7 @@ const _: () = {
         "Offset of field: gnnmg_trainer_config::padding0",
     ][::core::mem::offset_of!(gnnmg_trainer_config, padding0) - 92usize];
 };
-/// Upper bound of the GPU memory of a training, in bytes, from fan-outs and degrees.
+/// Upper bound of a training's bytes on a GPU, from fan-outs and degrees.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_memory_info {
@@ -1863,19 +1860,19 @@ pub struct gnnmg_memory_info {
     pub communication_bytes: usize,
     /// Padded shapes; 0: mini-batches are not padded.
     pub capture_bytes: usize,
-    /** Reserve for libraries: 1 GiB of a given GPU,
-up to 256 MiB of free memory.*/
+    /** Reserve for libraries: 1 GiB of a given GPU, up
+to 256 MiB of free memory.*/
     pub reserve_bytes: usize,
     /// Pinned main memory, once per process.
     pub pinned_bytes: usize,
     /// Cached rows.
     pub num_cached: i64,
-    /// Placement, not AUTO.
+    /// Not AUTO.
     pub graph_placement: gnnmg_graph_placement,
-    /// Placement, not AUTO.
+    /// Not AUTO.
     pub feature_placement: gnnmg_feature_placement,
-    /** 1: complete; 0: without steps, because a custom
-sampler's mini-batches have no bound.*/
+    /** 1: complete; 0: without steps: mini-batches of
+a custom sampler have no bound.*/
     pub bounded: i32,
     pub padding: i32,
 }
@@ -1957,14 +1954,14 @@ pub type gnnmg_trainer_state = i32;
 pub const GNNMG_TRAINER_STATE_IDLE: gnnmg_trainer_state = 0;
 /// Running.
 pub const GNNMG_TRAINER_STATE_RUNNING: gnnmg_trainer_state = 1;
-/// Stopping after the current step.
+/// Stopping after the step.
 pub const GNNMG_TRAINER_STATE_STOPPING: gnnmg_trainer_state = 2;
 /// Finished all epochs.
 pub const GNNMG_TRAINER_STATE_FINISHED: gnnmg_trainer_state = 3;
 /// Ended with an error.
 pub const GNNMG_TRAINER_STATE_FAILED: gnnmg_trainer_state = 4;
-/** Times of a rank's steps, in seconds; the guide on GPUs tells how GPUs measure them. The last
-member of its structs; later versions append to it.*/
+/** Times of a rank's steps, in seconds; the guide on GPUs tells how these are measured there. The
+last field of its structs; later versions append to it.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_times {
@@ -1972,11 +1969,11 @@ pub struct gnnmg_times {
     pub total: f64,
     /// Waiting for mini-batches.
     pub wait: f64,
-    /// Sampling, sum over loader threads.
+    /// Sampling, on all loader threads.
     pub sample: f64,
-    /// Gathering, sum over loader threads.
+    /// Gathering, on all loader threads.
     pub gather: f64,
-    /// Forward and backward passes.
+    /// Passes.
     pub compute: f64,
     /// All-reduces, including waits.
     pub reduce: f64,
@@ -2023,7 +2020,7 @@ pub struct gnnmg_progress_info {
     pub state: gnnmg_trainer_state,
     /// Epoch, from 0.
     pub epoch: i64,
-    /// Number of epochs.
+    /// Epochs.
     pub num_epochs: i64,
     /// Steps done in the epoch.
     pub step: i64,
@@ -2031,9 +2028,9 @@ pub struct gnnmg_progress_info {
     pub num_steps: i64,
     /// Seeds done, all ranks together.
     pub seeds_done: i64,
-    /// Mean loss of the epoch so far.
+    /// Mean of the epoch so far.
     pub loss: f64,
-    /// Mean accuracy of the epoch so far, as trained.
+    /// Mean of the epoch so far, as trained.
     pub accuracy: f64,
     /// Speed, all ranks together.
     pub seeds_per_second: f64,
@@ -2053,7 +2050,7 @@ pub struct gnnmg_progress_info {
     pub device: gnnmg_device_type,
     /// Ranks of this process.
     pub num_ranks: i32,
-    /// Times of the first, in the epoch so far.
+    /// Times of this process's first rank, in the epoch so far.
     pub times: gnnmg_times,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2136,15 +2133,15 @@ pub struct gnnmg_rank_info {
     pub epoch: i64,
     /// Complete steps.
     pub num_steps: i64,
-    /** Bytes that its GPU read over the bus: mini-batches and
-feature rows, without edges of a pinned graph.*/
+    /** Bytes that its GPU read over the bus: mini-batches and feature
+rows, without edges of a pinned graph.*/
     pub bus_bytes: i64,
     /// Rows gathered by its GPU, known at the end of the epoch.
     pub num_rows: i64,
     /// Rows gathered from the GPU's own memory.
     pub num_rows_there: i64,
-    /** Idle time of the GPU's training queue, or of the rank's
-thread: `total` without passes, all-reduces and updates.*/
+    /** Idle time of the GPU's training queue, or of the rank's thread:
+`total` - `compute` - `reduce` - `optimizer`.*/
     pub idle_seconds: f64,
     /// Times in the epoch so far.
     pub times: gnnmg_times,
@@ -2198,7 +2195,7 @@ pub struct gnnmg_epoch_info {
     pub best: i32,
     /// Epoch, from 0.
     pub epoch: i64,
-    /// Number of epochs.
+    /// Epochs.
     pub num_epochs: i64,
     /// Steps.
     pub num_steps: i64,
@@ -2208,7 +2205,7 @@ pub struct gnnmg_epoch_info {
     pub train_accuracy: f64,
     /// Rate of the last step.
     pub learning_rate: f64,
-    /// Validation, until the callback returns; NULL: none.
+    /// Metrics, valid until the callback returns; NULL: none.
     pub validation: *const gnnmg_metrics,
     /// Time of the validation.
     pub evaluation_seconds: f64,
@@ -2225,7 +2222,7 @@ pub struct gnnmg_epoch_info {
     /// Ranks of this process.
     pub num_ranks: i32,
     pub padding0: i32,
-    /// Times of the first.
+    /// Times of this process's first rank.
     pub times: gnnmg_times,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2298,8 +2295,8 @@ pub type gnnmg_epoch_fn = ::core::option::Option<
         user_data: *mut ::core::ffi::c_void,
     ) -> i32,
 >;
-/** A mini-batch for a `gnnmg_loss_fn`. Arrays are in main memory, row by row, and live for
-the call.*/
+/** A mini-batch for a `gnnmg_loss_fn`. Arrays are in main memory, row by row, and live for the
+call.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_loss_batch {
@@ -2320,13 +2317,13 @@ pub struct gnnmg_loss_batch {
     pub targets: *const ::core::ffi::c_void,
     /// Weights of the labels, in the same shape; 0 without a label.
     pub weights: *const f64,
-    /** \[num_rows, num_columns\], 0 before the call:
-add the gradient of `loss`.*/
+    /** \[num_rows, num_columns\], 0 before the call: add the gradient of
+`loss`.*/
     pub gradient: *mut ::core::ffi::c_void,
-    /// Set to the sum of the weighted losses.
+    /// Set this to the sum of the weighted losses.
     pub loss: f64,
-    /** Divisor of `loss` and `gradient`, summed over all mini-batches of a
-step; before the call the sum of `weights`.*/
+    /** The sum of `weights`; may be set. `loss` and `gradient` are
+divided by the sum of `weight` over a step's mini-batches.*/
     pub weight: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2372,7 +2369,7 @@ const _: () = {
         "Offset of field: gnnmg_loss_batch::weight",
     ][::core::mem::offset_of!(gnnmg_loss_batch, weight) - 80usize];
 };
-/** A loss of the caller, which sets `gradient` and `loss`; see gnnmg_trainer_set_loss().
+/** A loss of the caller, which adds to `gradient` and sets `loss`; see gnnmg_trainer_set_loss().
 
 Returns 0, or anything else to end training*/
 pub type gnnmg_loss_fn = ::core::option::Option<
@@ -2383,9 +2380,9 @@ pub type gnnmg_loss_fn = ::core::option::Option<
 >;
 /// Format of a trainer's record.
 pub type gnnmg_record = i32;
-/// File to which each epoch appends one JSON object.
+/// File with a JSON object per epoch.
 pub const GNNMG_RECORD_JSON_LINES: gnnmg_record = 1;
-/// Folder that gets an event file of TensorBoard.
+/// Folder for an event file of TensorBoard.
 pub const GNNMG_RECORD_TENSORBOARD: gnnmg_record = 2;
 /// Settings of gnnmg_trainer_set_checkpoints().
 #[repr(C)]
@@ -2425,21 +2422,21 @@ const _: () = {
 pub struct gnnmg_predictor {
     _unused: [u8; 0],
 }
-/// Kind of result, in the type of the model unless said otherwise.
+/// Kind of result, in the model's type unless said otherwise.
 pub type gnnmg_output = i32;
-/** Result of the model, or numbers of a
-regression: \[num_ids, output_dim\].*/
+/** Result of the model, or numbers of a regression: \[num_ids,
+output_dim\].*/
 pub const GNNMG_OUTPUT_LOGITS: gnnmg_output = 0;
-/** One a class, with sum 1, or one a
-target: \[num_ids, output_dim\].*/
+/** One a class, with sum 1, or one a target: \[num_ids,
+output_dim\].*/
 pub const GNNMG_OUTPUT_PROBABILITIES: gnnmg_output = 1;
-/** Most likely class, i64 \[num_ids\]; for binary
-targets 0 or 1, i64 \[num_ids, output_dim\].*/
+/** Most likely class, i64 \[num_ids\]; for binary targets 0 or
+1, i64 \[num_ids, output_dim\].*/
 pub const GNNMG_OUTPUT_CLASSES: gnnmg_output = 2;
-/** Rows before the layer that gives the
-result: \[num_ids, embedding_dim\].*/
+/** Rows before the layer that gives the result: \[num_ids,
+embedding_dim\].*/
 pub const GNNMG_OUTPUT_EMBEDDINGS: gnnmg_output = 3;
-/// Facts about a predictor, and the times of its calls.
+/// Facts about a predictor.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_predictor_info {
@@ -2450,7 +2447,7 @@ pub struct gnnmg_predictor_info {
     pub task: gnnmg_task,
     /// 1: whole neighborhoods; 0: drawn.
     pub exact: i32,
-    /// Number of nodes, or graphs.
+    /// Nodes, or graphs.
     pub num_ids: i64,
     /// Columns of logits and probabilities.
     pub output_dim: i64,
@@ -2554,12 +2551,12 @@ const _: () = {
         "Offset of field: gnnmg_server_config::drain_ms",
     ][::core::mem::offset_of!(gnnmg_server_config, drain_ms) - 16usize];
 };
-/// State of a server, and its counts since the start.
+/// Facts about a server; counts are since its start.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_server_info {
     pub struct_size: u32,
-    /// Port; 0: not listening.
+    /// 0: not listening.
     pub port: i32,
     /// Parts of the data.
     pub num_parts: i32,
@@ -2632,7 +2629,7 @@ const _: () = {
 };
 extern "C" {
     /**
-Returns version of the library, in the form of `GNNMG_VERSION`*/
+Returns version of the library, as `GNNMG_VERSION`*/
     pub fn gnnmg_version() -> i32;
     /** Name of a status: "ERR_FORMAT" for `GNNMG_ERR_FORMAT`.
 
@@ -2650,7 +2647,7 @@ Returns one line, empty if none has failed; valid until the next failure*/
 
 - `header_version`: `GNNMG_VERSION`
 
-Returns `GNNMG_ERR_VERSION` if header and library differ in the minor version;
+Returns `GNNMG_ERR_VERSION` if the minor versions of header and library differ;
 `GNNMG_ERR_DEPENDENCY` if the process has loaded another LibTorch*/
     pub fn gnnmg_context_create(
         header_version: i32,
@@ -2668,7 +2665,7 @@ Returns `GNNMG_ERR_VERSION` if header and library differ in the minor version;
         info: *mut gnnmg_context_info,
     ) -> gnnmg_status;
     #[must_use]
-    /// Sets an option, a setting of the subject "context".
+    /// Sets an option: a setting of the subject "context".
     pub fn gnnmg_context_set_option(
         context: *mut gnnmg_context,
         key: *const ::core::ffi::c_char,
@@ -2686,27 +2683,28 @@ Returns `GNNMG_ERR_VERSION` if header and library differ in the minor version;
     #[must_use]
     /** Lists the settings of a subject.
 
-- `subject`: "context", "dataset", "split", "folds", "parts", "served", "sampler",
-"loader", "model", "norm", "model_file", "optimizer", "trainer", "predictor", or a
-generator of gnnmg_graph_generate()*/
+- `subject`: "context", "dataset", "split", "folds", "parts", "served", "sampler", "loader",
+"model", "norm", "model_file", "optimizer", "trainer", "predictor", or a generator of
+gnnmg_graph_generate()*/
     pub fn gnnmg_setting_get_info(
         subject: *const ::core::ffi::c_char,
         index: i64,
         info: *mut gnnmg_setting_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Lends the calling thread for callbacks.
+    /** Lends the calling thread for callbacks until the time is over (`GNNMG_OK`) or the handle is
+freed.
 
-Returns `GNNMG_OK` after the time; `GNNMG_END` after a free of the handle*/
+Returns `GNNMG_END` after a free*/
     pub fn gnnmg_context_lend(
         context: *mut gnnmg_context,
         timeout_ms: i64,
     ) -> gnnmg_status;
-    /** Cancels the running calls of this context on data sets, model files, gnnmg_model_evaluate(),
+    /** Cancels this context's running calls on data sets, model files, gnnmg_model_evaluate(),
 gnnmg_model_embed(), predictors, gnnmg_comm_create() and gnnmg_context_lend().*/
     pub fn gnnmg_context_cancel(context: *mut gnnmg_context);
     #[must_use]
-    /** Takes the oldest message. One that does not fit stays.
+    /** Takes the oldest message if its text fits.
 
 Returns `GNNMG_END` without a message*/
     pub fn gnnmg_log_next(
@@ -2726,9 +2724,7 @@ Returns `GNNMG_END` without a message*/
         why: *mut *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Facts about a GPU.
-
-Returns `GNNMG_ERR_NOT_FOUND` after the last*/
+    /// Facts about a GPU. @return `GNNMG_ERR_NOT_FOUND` after the last
     pub fn gnnmg_context_get_device_info(
         context: *const gnnmg_context,
         index: i64,
@@ -2737,8 +2733,7 @@ Returns `GNNMG_ERR_NOT_FOUND` after the last*/
     #[must_use]
     /** Wraps an array of the caller, without copying.
 
-- `data`: first element, aligned to its type; valid until `release` is called; NULL: no
-elements
+- `data`: first element, aligned to its type, valid until `release`; NULL: no elements
 - `release`: called with `user_data` when nothing needs the array, also after an error; NULL:
 the array outlives the tensor*/
     pub fn gnnmg_tensor_create(
@@ -2751,7 +2746,7 @@ the array outlives the tensor*/
         tensor: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a tensor of DLPack's, without copying, and takes ownership of it on success.
+    /** Makes a tensor of DLPack's, without copying, and owns that on success.
 
 - `dlpack`: a contiguous tensor of a type in `gnnmg_dtype`, in main memory or on a GPU
 
@@ -2761,7 +2756,7 @@ Returns `GNNMG_ERR_UNSUPPORTED` for other tensors*/
         tensor: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a DLPack tensor over the same memory, which lives until the handle is freed and the
+    /** Makes a DLPack tensor of the same memory, which lives until both the handle is freed and the
 deleter called.
 
 - `dlpack`: owned by the caller; its flags say if it is read-only*/
@@ -2776,7 +2771,7 @@ deleter called.
         info: *mut gnnmg_tensor_info,
     ) -> gnnmg_status;
     #[must_use]
-    /// Copies the elements to a tensor of the same shape and type and waits. Both may be on GPUs.
+    /// Copies the elements to a tensor of the same shape and type, of any device, and waits.
     pub fn gnnmg_tensor_copy(
         context: *const gnnmg_context,
         from: *const gnnmg_tensor,
@@ -2791,7 +2786,7 @@ deleter called.
         graph: *mut *mut gnnmg_graph,
     ) -> gnnmg_status;
     #[must_use]
-    /// Makes a graph with node type "node", edge type "edge" and a list of edges, copied.
+    /// Makes a graph of node type "node" and edge type "edge", with copied edges.
     pub fn gnnmg_graph_create_from_coo(
         context: *const gnnmg_context,
         num_nodes: i64,
@@ -2804,9 +2799,7 @@ deleter called.
     /// Frees the handle.
     pub fn gnnmg_graph_free(graph: *mut gnnmg_graph);
     #[must_use]
-    /** Adds a node type.
-
-- `node_type`: its index; may be NULL*/
+    /// Adds a node type. `node_type` gets its index and may be NULL.
     pub fn gnnmg_graph_add_node_type(
         graph: *mut gnnmg_graph,
         name: *const ::core::ffi::c_char,
@@ -2817,7 +2810,7 @@ deleter called.
     /** Adds an edge type without edges.
 
 - `source_type`: node type of the sources
-- `name`: unique between the same node types
+- `name`: unique between these node types
 - `target_type`: node type of the targets
 - `edge_type`: its index; may be NULL*/
     pub fn gnnmg_graph_add_edge_type(
@@ -2828,8 +2821,8 @@ deleter called.
         edge_type: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets the edges of a type from a list; edge e of the list gets the id e. gnnmg_util.h has
-functions `gnnmg_graph_set_...` that call this and the next four with arrays, copied.
+    /** Sets the edges of a type from a list; edge e of the list gets id e. gnnmg_util.h has functions
+`gnnmg_graph_set_...` that do this, and the next four, with copied arrays.
 
 - `sources`: i64 or i32 \[num_edges\]
 - `targets`: as `sources`*/
@@ -2853,7 +2846,7 @@ functions `gnnmg_graph_set_...` that call this and the next four with arrays, co
         edge_ids: *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets or replaces a tensor on nodes. Usual names are "x" for features, "y" for labels.
+    /** Sets or replaces a tensor on nodes: "x" are usually features, "y" labels.
 
 - `tensor`: one row per node
 
@@ -2901,7 +2894,7 @@ Returns as gnnmg_graph_import_node_tensor()*/
     #[must_use]
     /** Makes a graph in which every row of a node tensor is divided by its sum, unless that is 0.
 
-- `name`: a dense f32 or sparse tensor, of each node type that has it*/
+- `name`: a dense f32 or sparse tensor, on each node type that has it*/
     pub fn gnnmg_graph_create_normalized(
         graph: *const gnnmg_graph,
         name: *const ::core::ffi::c_char,
@@ -2910,8 +2903,8 @@ Returns as gnnmg_graph_import_node_tensor()*/
     #[must_use]
     /** Generates a graph; equal settings give equal graphs.
 - "planted": undirected, with classes of nodes; "x" f32 \[nodes, num_features\], a class center
-plus noise, and "y" i64 \[nodes\]. With the defaults the best possible accuracy is about 0.391 from
-a node's own features, 0.740 with neighbors, 0.909 with two hops.
+plus noise, and "y" i64 \[nodes\]. With the defaults the best possible accuracy is about 0.391
+from a node's own features, 0.740 with neighbors, 0.909 with two hops.
 - "log_normal": log-normal in-degrees and communities, with "x" and "y".
 - "rmat": R-MAT (Chakrabarti 2004).
 - "erdos_renyi": uniformly drawn edges, with self-loops and duplicates.
@@ -2924,13 +2917,13 @@ a node's own features, 0.740 with neighbors, 0.909 with two hops.
         graph: *mut *mut gnnmg_graph,
     ) -> gnnmg_status;
     #[must_use]
-    /// Number of node types.
+    /// Node types.
     pub fn gnnmg_graph_num_node_types(
         graph: *const gnnmg_graph,
         count: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /// Number of edge types.
+    /// Edge types.
     pub fn gnnmg_graph_num_edge_types(
         graph: *const gnnmg_graph,
         count: *mut i32,
@@ -2945,8 +2938,8 @@ a node's own features, 0.740 with neighbors, 0.909 with two hops.
     #[must_use]
     /** Name of an edge type.
 
-- `source_type`: node type of its sources
-- `target_type`: node type of its targets*/
+- `source_type`: node type of the sources
+- `target_type`: node type of the targets*/
     pub fn gnnmg_graph_edge_type_name(
         graph: *const gnnmg_graph,
         edge_type: i32,
@@ -2955,14 +2948,14 @@ a node's own features, 0.740 with neighbors, 0.909 with two hops.
         target_type: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /// Number of nodes of a type.
+    /// Nodes of a type.
     pub fn gnnmg_graph_num_nodes(
         graph: *const gnnmg_graph,
         node_type: i32,
         count: *mut i64,
     ) -> gnnmg_status;
     #[must_use]
-    /// Number of edges of a type.
+    /// Edges of a type.
     pub fn gnnmg_graph_num_edges(
         graph: *const gnnmg_graph,
         edge_type: i32,
@@ -3019,7 +3012,7 @@ Returns `GNNMG_ERR_UNSUPPORTED` if it is dense*/
         tensor: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /// Edges of a type, copied, in the order of their ids: i64 \[edges\].
+    /// Copies the edges of a type in the order of their ids: i64 \[edges\].
     pub fn gnnmg_graph_export_coo(
         graph: *const gnnmg_graph,
         edge_type: i32,
@@ -3057,8 +3050,8 @@ Returns `GNNMG_ERR_UNSUPPORTED` if it is dense*/
         needed: *mut i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Opens a folder or file in any supported format. Edges with tensors keep the order of the file;
-without any, an edge id is the place of the edge by target.
+    /** Opens a folder or file in any supported format. If the edges have tensors, edge ids follow the
+order of the file; otherwise the library numbers the edges by target.
 
 - `settings`: the format, and details that the files leave open
 
@@ -3071,7 +3064,7 @@ Returns `GNNMG_ERR_UNSUPPORTED`*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_graph_generate(), gnnmg_dataset_create() and gnnmg_dataset_add_random_split().
+    /** gnnmg_graph_generate(), gnnmg_dataset_create() and gnnmg_dataset_add_random_split() in one.
 
 - `generator`: "planted" or "log_normal"
 - `settings`: of the generator and of "split"; `seed` is for both*/
@@ -3085,11 +3078,11 @@ Returns `GNNMG_ERR_UNSUPPORTED`*/
     /** Makes a data set around a graph, without a split.
 
 - `graph`: with one node type
-- `features`: name of the feature tensor; NULL: none
-- `labels`: name of the label tensor; NULL: none
+- `features`: name of the tensor; NULL: none
+- `labels`: name of the tensor; NULL: none
 - `task`: `GNNMG_TASK_NONE`: integers are classes, floats regression. `GNNMG_TASK_BINARY` takes
 labels of any type with values 0, 1, and NaN or -1 for no label
-- `num_classes`: number of classes; 0: the largest label + 1
+- `num_classes`: 0: the largest label + 1
 
 Returns `GNNMG_ERR_RANGE` naming the first label outside the classes; `GNNMG_ERR_NAN` naming the
 first value that is not finite in the features, or in an edge tensor that models read*/
@@ -3107,10 +3100,10 @@ first value that is not finite in the features, or in an edge tensor that models
 - `graph`: with one node type and one edge type
 - `graph_ptr`: first node of each graph, \[num_graphs + 1\], from 0 to the number of nodes; a
 graph may have no nodes
-- `features`: name of the feature tensor; NULL: none
+- `features`: name of the tensor; NULL: none
 - `labels`: one row per graph, \[num_graphs\] or \[num_graphs, T\]; NULL: none
-- `task`: as there
-- `num_classes`: as there
+- `task`: as for gnnmg_dataset_create()
+- `num_classes`: as for gnnmg_dataset_create()
 
 Returns as gnnmg_dataset_create(); `GNNMG_ERR_RANGE` also naming an edge between two graphs*/
     pub fn gnnmg_dataset_create_graphs(
@@ -3126,7 +3119,8 @@ Returns as gnnmg_dataset_create(); `GNNMG_ERR_RANGE` also naming an edge between
     /// Frees the handle.
     pub fn gnnmg_dataset_free(dataset: *mut gnnmg_dataset);
     #[must_use]
-    /// Writes a folder of `.npy` files and `metadata.json`, with all splits; it opens with the first.
+    /** Writes a folder of `.npy` files and `metadata.json`, with all splits; a data set opened from it
+has the first one chosen.*/
     pub fn gnnmg_dataset_save(
         dataset: *const gnnmg_dataset,
         path: *const ::core::ffi::c_char,
@@ -3188,7 +3182,7 @@ Returns `GNNMG_END` after the last*/
         info: *mut gnnmg_dataset_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Names of a data set, its feature and its label tensor; empty: none.
+    /** Names of a data set, its feature tensor and its label tensor; empty: none.
 
 - `features`: the feature tensor
 - `labels`: the label tensor*/
@@ -3208,9 +3202,9 @@ Returns `GNNMG_END` after the last*/
         graph: *mut *mut gnnmg_graph,
     ) -> gnnmg_status;
     #[must_use]
-    /** Lists the splits of a data set.
+    /** Lists the splits.
 
-- `position`: from 0, until `GNNMG_END`*/
+- `position`: as `index`*/
     pub fn gnnmg_dataset_get_split_info(
         dataset: *const gnnmg_dataset,
         position: i64,
@@ -3218,8 +3212,8 @@ Returns `GNNMG_END` after the last*/
         info: *mut gnnmg_split_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a data set of the same data with another split chosen. Splits and weights that one gets
-later do not change the other.
+    /** Makes a data set of the same data with another split chosen. Neither sees splits and weights
+that the other gets later.
 
 - `name`: of the split; NULL: that of the first
 - `index`: among the splits of that name*/
@@ -3249,7 +3243,7 @@ Returns `GNNMG_ERR_FORMAT` for an id in two places*/
         num_test: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Draws a split of the labeled nodes, adds it and chooses it.
+    /** Draws a split of the labeled nodes, and adds and chooses it.
 
 - `settings`: of "split"*/
     pub fn gnnmg_dataset_add_random_split(
@@ -3258,8 +3252,8 @@ Returns `GNNMG_ERR_FORMAT` for an id in two places*/
         settings: *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Divides the labeled nodes or graphs into folds, with classes spread evenly, and adds a split for
-each: split k holds out fold k. Chooses the first.
+    /** Divides the labeled nodes or graphs into folds, with classes spread evenly, adds a split for
+each, which holds out that fold, and chooses the first.
 
 - `name`: of the splits, not in use
 - `settings`: of "folds"*/
@@ -3290,7 +3284,7 @@ Returns `GNNMG_ERR_NOT_FOUND` if the data set is one graph*/
         ids: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets the weight of each class in a loss, for objects made later.
+    /** Sets the weight of each class in losses of objects made later.
 
 A loss is the sum of weight times loss over the seeds, divided by the sum of the weights, exactly
 over all mini-batches and ranks of a step. The weight of a seed is that of its class times its
@@ -3309,9 +3303,9 @@ x training nodes of the class).
 Returns `GNNMG_ERR_INVALID_ARGUMENT` naming a class without a training node*/
     pub fn gnnmg_dataset_balance_classes(dataset: *mut gnnmg_dataset) -> gnnmg_status;
     #[must_use]
-    /** Sets the weight of each node in a loss; see gnnmg_dataset_set_class_weights().
+    /** Sets the weight of each node in a loss, as gnnmg_dataset_set_class_weights().
 
-- `weights`: f32 or f64 \[num_nodes\], 0 or 1e-12 to 1e12, not all 0, copied; NULL: remove*/
+- `weights`: f32 or f64 \[num_nodes\], in the same range, copied; NULL: remove*/
     pub fn gnnmg_dataset_set_sample_weights(
         dataset: *mut gnnmg_dataset,
         weights: *const gnnmg_tensor,
@@ -3355,10 +3349,8 @@ wait or are lent*/
         sampler: *mut *mut gnnmg_sampler,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a sampler of whole graphs, for a data set of many. All layers share one block.
-
-- `config`: as for gnnmg_sampler_create_custom()
-- `settings`: as for gnnmg_sampler_create_custom()*/
+    /** Makes a sampler of whole graphs, for a data set of many; config and settings as for
+gnnmg_sampler_create_custom(). All layers share one block.*/
     pub fn gnnmg_sampler_create_graphs(
         dataset: *const gnnmg_dataset,
         config: *const gnnmg_sampler_config,
@@ -3374,7 +3366,7 @@ wait or are lent*/
         count: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Samples the neighborhoods of seeds, on the calling thread.
+    /** Samples neighborhoods on the calling thread.
 
 - `dataset`: source of features and labels, on the sampler's graph; NULL: none
 - `seeds`: node ids; a repeated seed gets its own row with equal draws
@@ -3460,7 +3452,7 @@ Threading: (b) for the graph, (c) for the sink*/
     /// Frees the handle. Mini-batches stay valid.
     pub fn gnnmg_loader_free(loader: *mut gnnmg_loader);
     #[must_use]
-    /// Facts about the next mini-batch's epoch.
+    /// Facts about the epoch of the next mini-batch.
     pub fn gnnmg_loader_get_info(
         loader: *const gnnmg_loader,
         info: *mut gnnmg_loader_info,
@@ -3476,7 +3468,7 @@ Threading: (b) for the graph, (c) for the sink*/
         step: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Next mini-batch of this rank, from epoch 0 on; after `GNNMG_END` of the next epoch. An error
+    /** Next mini-batch of this rank. After `GNNMG_END` the next epoch begins; the first is 0. An error
 repeats until gnnmg_loader_start().
 
 Returns `GNNMG_END`; `GNNMG_ERR_CALLBACK`*/
@@ -3485,8 +3477,7 @@ Returns `GNNMG_END`; `GNNMG_ERR_CALLBACK`*/
         batch: *mut *mut gnnmg_batch,
         timeout_ms: i64,
     ) -> gnnmg_status;
-    /** Stops the threads; gnnmg_loader_next() gives `GNNMG_ERR_CANCELLED`
-until gnnmg_loader_start().*/
+    /// Stops the threads; gnnmg_loader_next() gives `GNNMG_ERR_CANCELLED` until gnnmg_loader_start().
     pub fn gnnmg_loader_cancel(loader: *mut gnnmg_loader);
     /// Frees the handle.
     pub fn gnnmg_batch_free(batch: *mut gnnmg_batch);
@@ -3546,14 +3537,14 @@ Returns `GNNMG_ERR_UNSUPPORTED` if they are dense*/
         values: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /// Labels of the seeds: classes i64 \[num_seeds\], or f32 \[num_seeds, T\].
+    /// Labels of the seeds: i64 \[num_seeds\], or f32 \[num_seeds, T\].
     pub fn gnnmg_batch_export_labels(
         batch: *const gnnmg_batch,
         labels: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Weight of each label in a loss, f64 in the shape of the labels: that of the class times that
-of the node; 1 if none are set, 0 without a label.*/
+    /** Weight of each label in a loss, f64 in the shape of the labels: that of the class times that of
+the node; 1 if none are set, 0 without a label.*/
     pub fn gnnmg_batch_export_weights(
         batch: *const gnnmg_batch,
         weights: *mut *mut gnnmg_tensor,
@@ -3576,7 +3567,7 @@ of the node; 1 if none are set, 0 without a label.*/
     #[must_use]
     /** Makes a model with initial weights.
 
-- `dataset`: source of settings that the config leaves to it; may be NULL*/
+- `dataset`: gives settings that the config leaves open; may be NULL*/
     pub fn gnnmg_model_create(
         context: *const gnnmg_context,
         dataset: *const gnnmg_dataset,
@@ -3585,8 +3576,8 @@ of the node; 1 if none are set, 0 without a label.*/
         model: *mut *mut gnnmg_model,
     ) -> gnnmg_status;
     #[must_use]
-    /** Adds a convolution to a model of `GNNMG_ARCHITECTURE_LAYERS`, before its first use. A layer must
-fit the one before it.
+    /** Adds a convolution to a model of `GNNMG_ARCHITECTURE_LAYERS`, before its first use. It must fit
+the layer before it.
 
 - `name`: prefix of its keys, such as "conv1"; unique in the model
 - `config`: of this layer: `output_dim` is the width of its rows, including concatenated heads;
@@ -3634,7 +3625,7 @@ Returns `GNNMG_ERR_BUSY` after the first use*/
     #[must_use]
     /** Adds dropout, as gnnmg_model_add_conv().
 
-- `rate`: share of entries that training sets to 0, in \[0, 1)*/
+- `rate`: share of entries that training drops, in \[0, 1)*/
     pub fn gnnmg_model_add_dropout(model: *mut gnnmg_model, rate: f64) -> gnnmg_status;
     #[must_use]
     /** Adds a readout, as gnnmg_model_add_conv(): the next layers have one row per graph. At most one,
@@ -3642,8 +3633,7 @@ and no convolution after it.
 
 - `name`: NULL for a readout without parameters
 - `readout`: not `GNNMG_READOUT_NONE`
-- `size`: steps of `GNNMG_READOUT_SET2SET`, rows of `GNNMG_READOUT_SORT`; 0: 3 steps, 30
-rows*/
+- `size`: steps of `GNNMG_READOUT_SET2SET`, rows of `GNNMG_READOUT_SORT`; 0: 3 steps, 30 rows*/
     pub fn gnnmg_model_add_readout(
         model: *mut gnnmg_model,
         name: *const ::core::ffi::c_char,
@@ -3652,14 +3642,13 @@ rows*/
     ) -> gnnmg_status;
     #[must_use]
     /** Moves a model to a GPU or back to main memory. Tensors exported before keep their values; no
-layer can be added afterwards. A trainer takes a model in main memory.
+layer can be added afterwards.
 
 - `index`: number of the GPU; 0 for the CPU
 - `stream`: a CUDA stream of the caller; 0: one of the library
 
 Returns `GNNMG_ERR_DEPENDENCY` without a GPU, with the reason; `GNNMG_ERR_BUSY` while the model
-has an optimizer or a trainer; `GNNMG_ERR_UNSUPPORTED` for a GPU that is too old, or
-`stream` 2*/
+has an optimizer or a trainer; `GNNMG_ERR_UNSUPPORTED` for a GPU that is too old, or `stream` 2*/
     pub fn gnnmg_model_set_device(
         model: *mut gnnmg_model,
         device: gnnmg_device_type,
@@ -3681,7 +3670,7 @@ has an optimizer or a trainer; `GNNMG_ERR_UNSUPPORTED` for a GPU that is too old
         info: *mut gnnmg_model_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Lists the keys of the tensors, parameters first: "convs.0.lin_l.weight".
+    /** Lists the keys of the tensors, parameters first.
 
 - `trained`: 1: a parameter, even frozen; 0: a buffer, such as a running mean*/
     pub fn gnnmg_model_tensor_key(
@@ -3691,8 +3680,8 @@ has an optimizer or a trainer; `GNNMG_ERR_UNSUPPORTED` for a GPU that is too old
         trained: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** A parameter or buffer, in the model's type; buffers may be i64. Like the other exports of a
-model it shares memory with the model: use it only while no call uses that.*/
+    /** A parameter or buffer, in the model's type; buffers may be i64. Exports of a model share its
+memory: use them while no call uses the model.*/
     pub fn gnnmg_model_export_tensor(
         model: *const gnnmg_model,
         key: *const ::core::ffi::c_char,
@@ -3708,8 +3697,8 @@ model it shares memory with the model: use it only while no call uses that.*/
         values: *const gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Freezes parameters, or trains them again. A frozen parameter has no gradient and no optimizer
-state, and nothing changes it; running statistics still move. Copies, snapshots and checkpoints
+    /** Freezes parameters, or trains them again. Nothing changes a frozen parameter, which has no
+gradient and no optimizer state; running statistics still move. Copies, snapshots and checkpoints
 stay frozen, files of weights do not. Tensors exported before no longer share memory.
 
 - `pattern`: a key in which `*` stands for any characters: "convs.0.*"
@@ -3735,7 +3724,7 @@ Returns `GNNMG_ERR_BUSY` while the model has an optimizer or a trainer*/
         parameters: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /// All gradients as one array for all-reduce, without frozen parameters.
+    /// Gradients of all parameters that are not frozen, as one array for all-reduce.
     pub fn gnnmg_model_export_gradients(
         model: *const gnnmg_model,
         gradients: *mut *mut gnnmg_tensor,
@@ -3744,22 +3733,31 @@ Returns `GNNMG_ERR_BUSY` while the model has an optimizer or a trainer*/
     /** Result of the model for the seeds of a mini-batch.
 
 - `batch`: a mini-batch with features and as many layers as the model, on its device
-- `training`: 1: apply dropout and keep the pass for gnnmg_model_backward()
-- `logits`: \[num_seeds, output_dim\], a copy on the same device; may be NULL
-
-Returns `GNNMG_ERR_UNSUPPORTED` for training on a sample without `transpose`*/
-    pub fn gnnmg_model_forward(
-        model: *mut gnnmg_model,
+- `logits`: \[num_seeds, output_dim\], a copy on the same device*/
+    pub fn gnnmg_model_infer(
+        model: *const gnnmg_model,
         batch: *const gnnmg_batch,
-        training: i32,
         logits: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Adds the gradient of the loss of the last training forward to the model's gradients. The loss is
-the (weighted) sum over the labeled seeds, divided by their number (weight) in the whole step:
-summed over all mini-batches of a step it is the step's mean.
+    /** Training pass for the seeds of a mini-batch: applies dropout, and keeps the pass for
+gnnmg_model_backward().
 
-- `value`: this mini-batch's share of that mean; may be NULL
+- `batch`: as for gnnmg_model_infer()
+- `logits`: as for gnnmg_model_infer(); may be NULL
+
+Returns `GNNMG_ERR_UNSUPPORTED` for a sample without `transpose`*/
+    pub fn gnnmg_model_forward(
+        model: *mut gnnmg_model,
+        batch: *const gnnmg_batch,
+        logits: *mut *mut gnnmg_tensor,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Adds the gradient of the loss of the last gnnmg_model_forward() to the model's gradients. The
+loss is the (weighted) sum over this mini-batch's labeled seeds, divided by the number (weight)
+of those of the whole step, so that the losses of a step's mini-batches add up to its mean.
+
+- `value`: that loss; may be NULL
 
 Returns `GNNMG_ERR_NOT_FOUND` without a forward since the parameters changed*/
     pub fn gnnmg_model_backward(
@@ -3770,8 +3768,8 @@ Returns `GNNMG_ERR_NOT_FOUND` without a forward since the parameters changed*/
     #[must_use]
     /** gnnmg_model_backward() for a loss of the caller.
 
-- `gradient`: of that loss by the logits, \[num_seeds, output_dim\], in the model's type, on
-any device
+- `gradient`: of that loss by the logits, \[num_seeds, output_dim\], in the model's type, on any
+device
 
 Returns as gnnmg_model_backward()*/
     pub fn gnnmg_model_backward_from(
@@ -3787,7 +3785,7 @@ Returns as gnnmg_model_backward()*/
 Returns `GNNMG_ERR_INVALID_ARGUMENT` for an empty part; `GNNMG_ERR_UNSUPPORTED` for a confusion
 matrix of a regression or of too many classes*/
     pub fn gnnmg_model_evaluate(
-        model: *mut gnnmg_model,
+        model: *const gnnmg_model,
         dataset: *const gnnmg_dataset,
         part: gnnmg_part,
         top_k: i32,
@@ -3796,13 +3794,13 @@ matrix of a regression or of too many classes*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Result of the model for every node, or with a readout every graph, with full neighborhoods,
+    /** Result of the model for every node, or every graph if it has a readout, with full neighborhoods,
 layer by layer.
 
 - `path`: NULL, or a `.npy` file for the rows, which are then never in memory together
 - `rows`: \[nodes or graphs, output_dim\]; NULL with a path*/
     pub fn gnnmg_model_embed(
-        model: *mut gnnmg_model,
+        model: *const gnnmg_model,
         dataset: *const gnnmg_dataset,
         node_type: i32,
         path: *const ::core::ffi::c_char,
@@ -3818,21 +3816,21 @@ the SHA-256 of the weights; it can be opened at any moment, also while it is wri
 - `path`: a file; or an existing folder, or a path that ends with "/"
 - `settings`: "model_file"*/
     pub fn gnnmg_model_save(
-        model: *mut gnnmg_model,
+        model: *const gnnmg_model,
         path: *const ::core::ffi::c_char,
         settings: *const ::core::ffi::c_char,
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a model from a file of gnnmg_model_save(), with the same bits; also from the folder of a
-checkpoint, with the weights trained last, or `best.safetensors` in it.
+    /** Makes a model from a file of gnnmg_model_save(), with the same bits; also from a checkpoint's
+folder, with the weights trained last, or `best.safetensors` in it.
 
 - `path`: a file, or a folder with `model.safetensors` or `model.pth`
 
-Returns `GNNMG_ERR_FORMAT` for a file without settings, naming its first keys, or
-settings that do not fit its tensors; `GNNMG_ERR_VERSION` naming a setting of a later
-version; `GNNMG_ERR_CHECKSUM` or `GNNMG_ERR_MISMATCH` if `config.json` describes other
-weights; `GNNMG_ERR_CANCELLED`*/
+Returns `GNNMG_ERR_FORMAT` for a file without settings, naming its first keys, or settings that
+do not fit its tensors; `GNNMG_ERR_VERSION` naming a setting of a later version;
+`GNNMG_ERR_CHECKSUM` or `GNNMG_ERR_MISMATCH` if `config.json` describes other weights;
+`GNNMG_ERR_CANCELLED`*/
     pub fn gnnmg_model_open(
         context: *const gnnmg_context,
         path: *const ::core::ffi::c_char,
@@ -3847,8 +3845,8 @@ weights; `GNNMG_ERR_CANCELLED`*/
         config: *mut gnnmg_model_config,
     ) -> gnnmg_status;
     #[must_use]
-    /** All settings of a model as the JSON that gnnmg_model_save() writes: also custom layers, and task
-and classes of its data set.
+    /** All settings of a model as the JSON of gnnmg_model_save(): also custom layers, and task and
+classes of its data set.
 
 - `settings`: borrowed*/
     pub fn gnnmg_model_get_settings(
@@ -3857,7 +3855,7 @@ and classes of its data set.
     ) -> gnnmg_status;
     #[must_use]
     /** Reads the tensors of a file of PyG, DGL or gnnmg_model_save() under the keys of the model's
-framework, all or nothing. Extra prefixes of all keys, such as "module.", are ignored. Settings
+framework, all or nothing. Prefixes that all keys have, such as "module.", are ignored. Settings
 that results depend on must equal the file's; if it has none, the log warns.
 
 - `path`: as for gnnmg_model_open()
@@ -3874,7 +3872,7 @@ count below 0*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /// Makes an optimizer of a model's parameters.
+    /// Makes an optimizer of the model's parameters.
     pub fn gnnmg_optimizer_create(
         model: *mut gnnmg_model,
         settings: *const ::core::ffi::c_char,
@@ -3883,8 +3881,8 @@ count below 0*/
     /// Frees the handle.
     pub fn gnnmg_optimizer_free(optimizer: *mut gnnmg_optimizer);
     #[must_use]
-    /** Updates the parameters from the gradients, sets the gradients to 0, and moves the running
-statistics of batch norms. Holds the model.*/
+    /** Updates the parameters from the gradients, sets these to 0, and moves the running statistics of
+batch norms. Holds the model.*/
     pub fn gnnmg_optimizer_step(optimizer: *mut gnnmg_optimizer) -> gnnmg_status;
     #[must_use]
     /// Changes the learning rate.
@@ -3905,8 +3903,8 @@ the same settings.
 - `path`: a `.pth`
 - `settings`: of "model_file"
 
-Returns `GNNMG_ERR_UNSUPPORTED` naming a layer whose state cannot be converted to the
-other framework*/
+Returns `GNNMG_ERR_UNSUPPORTED` naming a layer whose state cannot be converted to the other
+framework*/
     pub fn gnnmg_optimizer_save(
         optimizer: *const gnnmg_optimizer,
         path: *const ::core::ffi::c_char,
@@ -3920,8 +3918,8 @@ file of several objects such as a Lightning checkpoint; all or nothing. Rate and
 - `settings`: of "model_file"
 
 Returns `GNNMG_ERR_FORMAT` listing missing, unexpected and misshapen entries; `GNNMG_ERR_RANGE`
-for a number of steps below 0; `GNNMG_ERR_UNSUPPORTED` if parameters have different numbers of
-steps, or as gnnmg_optimizer_save()*/
+for a number of steps below 0; `GNNMG_ERR_UNSUPPORTED` if parameters have had different numbers
+of steps, or as gnnmg_optimizer_save()*/
     pub fn gnnmg_optimizer_load(
         optimizer: *mut gnnmg_optimizer,
         path: *const ::core::ffi::c_char,
@@ -3932,7 +3930,7 @@ steps, or as gnnmg_optimizer_save()*/
     /** Makes a communicator among threads of this process. A failure to connect is an error of the
 first operation.
 
-- `world_size`: number of ranks, 1 to 256
+- `world_size`: ranks, 1 to 256
 - `comms`: one handle per rank*/
     pub fn gnnmg_comm_create_group(
         context: *const gnnmg_context,
@@ -3941,8 +3939,8 @@ first operation.
         comms: *mut *mut gnnmg_comm,
     ) -> gnnmg_status;
     #[must_use]
-    /** Joins a job of several processes, one rank each. Process 0 listens at `host` until all have
-joined, proved that they know the token, and compared version and number of processes.
+    /** Joins a job of processes, one rank each. Process 0 listens at `host` until all have joined,
+proved that they know the token, and compared version and number of processes.
 
 - `host`: name or address of process 0's machine; NULL: "127.0.0.1"
 - `network_interface`: interface with this process's address; NULL: the one on the route to
@@ -3993,7 +3991,7 @@ Threading: (a)*/
         size: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Reduces the tensors of all ranks, element by element.
+    /** Reduces the tensors of all ranks by element.
 
 - `tensor`: same shape and type on all ranks, writable; not bool*/
     pub fn gnnmg_comm_all_reduce(
@@ -4003,10 +4001,10 @@ Threading: (a)*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Copies the tensor of one rank to all ranks.
+    /** Copies the tensor of one rank to all.
 
 - `tensor`: same shape and type on all ranks, writable
-- `root`: rank of the source*/
+- `root`: that rank*/
     pub fn gnnmg_comm_broadcast(
         comm: *mut gnnmg_comm,
         tensor: *mut gnnmg_tensor,
@@ -4039,7 +4037,7 @@ Threading: (a)*/
     /// Waits until all ranks have called it.
     pub fn gnnmg_comm_barrier(comm: *mut gnnmg_comm, timeout_ms: i64) -> gnnmg_status;
     /** Ends the running operation and the communicator, with the whole job of processes:
-`GNNMG_ERR_CANCELLED` here, `GNNMG_ERR_ABORTED` on the others, naming this rank. Returns after
+`GNNMG_ERR_CANCELLED` here, `GNNMG_ERR_ABORTED` on the others, naming this rank. Returns when
 they have been notified.*/
     pub fn gnnmg_comm_cancel(comm: *mut gnnmg_comm);
     #[must_use]
@@ -4055,9 +4053,9 @@ have freed their data sets or the job ends: call gnnmg_comm_shutdown() after the
 Connections to other machines need the job's token, and TLS (options `tls_certificate`,
 `tls_key`, `tls_authority` of the context) or `insecure`.
 
-Results have the same bits for any number of parts and processes. Transforms, saving,
-exported edges, outgoing edges, and exact results of models with norms over the rows of all
-edges are `GNNMG_ERR_UNSUPPORTED`.
+Results have the same bits for any number of parts and processes. Transforms, saving, exported
+edges, outgoing edges, and exact results of models with norms over the rows of all edges are
+`GNNMG_ERR_UNSUPPORTED`.
 
 - `comm`: job of the processes; NULL: this process has all parts
 - `folder`: of gnnmg_dataset_save_parts(), or of gnnmg_dataset_save(): part 0 of 1
@@ -4107,26 +4105,26 @@ Threading: (c) for the model, (b) for the others*/
         model: *mut gnnmg_model,
         dataset: *const gnnmg_dataset,
         sampler: *const gnnmg_sampler,
-        comm: *mut gnnmg_comm,
+        comm: *const gnnmg_comm,
         config: *const gnnmg_trainer_config,
         settings: *const ::core::ffi::c_char,
         trainer: *mut *mut gnnmg_trainer,
     ) -> gnnmg_status;
-    /// Frees the handle; cancels a running training.
+    /// Frees the handle.
     pub fn gnnmg_trainer_free(trainer: *mut gnnmg_trainer);
     #[must_use]
-    /** Writes the results of each epoch, from the next start on.
+    /** Records the results of each epoch, from the next start on.
 
-- `path`: the file or folder; NULL: stop writing*/
+- `path`: the file or folder; NULL: stop*/
     pub fn gnnmg_trainer_set_record(
         trainer: *mut gnnmg_trainer,
         record: gnnmg_record,
         path: *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Writes checkpoints, from the next start on: after the given steps or seconds, or each epoch if
-neither is set, and at the end. Training pauses only for a copy in memory; a failed write is an
-error of the next step.
+    /** Writes checkpoints, from the next start on: after the given steps or seconds, else after each
+epoch, and at the end. Training pauses only for a copy in memory; a failed write is an error of
+the next step.
 
 A checkpoint is a folder with weights, optimizer, position and SHA-256 sums; `latest` and `best`
 beside the checkpoints name one each. The folder belongs to the training that began it:
@@ -4155,8 +4153,8 @@ saved ones; rates, schedule, epochs and ranks are the trainer's.
 
 - `path`: a checkpoint, or a folder of checkpoints: the newest complete one is used
 
-Returns `GNNMG_ERR_CHECKSUM` if none is complete; `GNNMG_ERR_MISMATCH` listing the
-differences; `GNNMG_ERR_VERSION`*/
+Returns `GNNMG_ERR_CHECKSUM` if none is complete; `GNNMG_ERR_MISMATCH` listing the differences;
+`GNNMG_ERR_VERSION`*/
     pub fn gnnmg_trainer_load(
         trainer: *mut gnnmg_trainer,
         path: *const ::core::ffi::c_char,
@@ -4186,9 +4184,9 @@ Returns `GNNMG_ERR_BUSY` after the first work; `GNNMG_ERR_UNSUPPORTED` on GPUs*/
         release: gnnmg_release_fn,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets the learning rate in place of config and schedule, from the next epoch or
-gnnmg_trainer_step() on; also in `on_epoch`. All ranks use it; processes that call with different
-rates end with `GNNMG_ERR_MISMATCH`. Checkpoints keep it.
+    /** Sets the learning rate of all ranks, in place of config and schedule, from the next epoch or
+gnnmg_trainer_step() on; also in `on_epoch`. Processes with different rates end with
+`GNNMG_ERR_MISMATCH`. Checkpoints keep it.
 
 Threading: (a)*/
     pub fn gnnmg_trainer_set_learning_rate(
@@ -4229,7 +4227,7 @@ Returns as gnnmg_trainer_wait()*/
         user_data: *mut ::core::ffi::c_void,
         release: gnnmg_release_fn,
     ) -> gnnmg_status;
-    /** Stops training in order: all ranks end after the same step, waits return `GNNMG_OK`, and another
+    /** Stops training in order: all ranks end after the same step, waits return `GNNMG_OK`, another
 start continues.*/
     pub fn gnnmg_trainer_stop(trainer: *mut gnnmg_trainer);
     /** Ends the work immediately: `GNNMG_ERR_CANCELLED` here, `GNNMG_ERR_ABORTED` on other processes.
@@ -4247,7 +4245,7 @@ Returns `GNNMG_END` after the last step of the last epoch; errors as gnnmg_train
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Metrics of one part of the split, computed by all ranks; the same on all processes.
+    /** Metrics of one part of the split, by all ranks; the same on all processes.
 
 - `confusion`: confusion matrix; may be NULL
 
@@ -4260,11 +4258,11 @@ Returns as gnnmg_model_evaluate() and gnnmg_trainer_wait()*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** gnnmg_model_embed() by all ranks. Every process gets all rows, process 0 the file. With
+    /** gnnmg_model_embed() by all ranks. Every process gets all rows; process 0 writes the file. With
 `deterministic` the bits are the same for any number of ranks.
 
-- `path`: as there
-- `rows`: as there
+- `path`: as for gnnmg_model_embed()
+- `rows`: as for gnnmg_model_embed()
 
 Returns errors as gnnmg_trainer_wait()*/
     pub fn gnnmg_trainer_embed(
@@ -4276,7 +4274,7 @@ Returns errors as gnnmg_trainer_wait()*/
     ) -> gnnmg_status;
     #[must_use]
     /** Upper bound of the training's memory on a GPU, even without one. Ranks on GPUs reserve it when
-they begin, or end with `GNNMG_ERR_NO_MEMORY` and the list of parts.
+they begin, or end with `GNNMG_ERR_NO_MEMORY`, listing these parts.
 
 - `gpu_bytes`: total memory of the GPU; 0: free memory of the first rank's GPU
 
@@ -4317,10 +4315,10 @@ Threading: (a)*/
         model: *mut *mut gnnmg_model,
     ) -> gnnmg_status;
     #[must_use]
-    /** Copies the model as of the last complete step, also during training and in a callback: with
-`average` the averaged weights, and after the last epoch those that the trainer leaves
-(`keep_best`). On GPUs as they came to main memory last: at the end of an epoch, before
-`on_epoch`, or at a checkpoint.
+    /** Copies the model as of the last complete step, also during training and in a callback. With the
+setting `average` the copy has the averaged weights; after the last epoch, those that the trainer
+leaves (`keep_best`). From GPUs it has the weights that came to main memory last: at the end of
+an epoch, before `on_epoch`, or at a checkpoint.
 
 Returns `GNNMG_ERR_BUSY` while something else changes the model
 
@@ -4330,10 +4328,10 @@ Threading: (a)*/
         model: *mut *mut gnnmg_model,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a predictor. Without the setting `fanouts` neighborhoods are whole, and results are those
-of gnnmg_model_embed() up to rounding. With it they are the bits of gnnmg_model_forward() on
-gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0. If a norm takes all
-nodes together, this call computes all results.
+    /** Makes a predictor. Without the setting `fanouts` it takes whole neighborhoods, and its results
+are those of gnnmg_model_embed() up to rounding. With it they are the bits of gnnmg_model_infer()
+on gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0. If a norm takes
+all nodes together, this call computes all results.
 
 - `model`: on any device
 - `dataset`: with the model's features; labels are not needed. Ids are its graphs if the model
@@ -4380,8 +4378,8 @@ Threading: (a)*/
     /// Frees the handle. Running calls are answered.
     pub fn gnnmg_predictor_free(predictor: *mut gnnmg_predictor);
     #[must_use]
-    /** Opens parts of a folder for serving. Edges and sparse features are read into memory; dense rows
-are read on demand, and kept while half of the machine's memory is free.
+    /** Opens parts for serving. Edges and sparse features are read into memory; dense rows are read on
+demand, and kept while half of the machine's memory is free.
 
 - `folder`: as for gnnmg_dataset_open_parts()
 - `parts`: numbers of the parts to serve; NULL: all
@@ -4423,7 +4421,7 @@ Returns `GNNMG_ERR_BUSY` after the start
 Threading: (b)*/
     pub fn gnnmg_server_start(server: *mut gnnmg_server) -> gnnmg_status;
     #[must_use]
-    /** State and counts of a server.
+    /** Facts about a server.
 
 Threading: (a)*/
     pub fn gnnmg_server_get_info(
@@ -4431,7 +4429,7 @@ Threading: (a)*/
         info: *mut gnnmg_server_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Ends the server in order, for ever: refuses new requests and answers the running ones.
+    /** Ends the server for ever: refuses new requests and answers the running ones.
 
 Returns `GNNMG_ERR_TIMEOUT` if requests were aborted after `drain_ms`
 

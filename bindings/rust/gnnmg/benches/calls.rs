@@ -99,7 +99,7 @@ impl Raw {
     fn epoch(&self) {
         let (mut batch, mut logits, mut loss) = (null_mut(), null_mut(), 0.0);
         while c!(gnnmg_loader_next(self.loader, &mut batch, -1)) != ffi::GNNMG_END {
-            c!(gnnmg_model_forward(self.model, batch, 1, &mut logits));
+            c!(gnnmg_model_forward(self.model, batch, &mut logits));
             c!(gnnmg_model_backward(self.model, ffi::GNNMG_LOSS_AUTO, &mut loss));
             c!(gnnmg_optimizer_step(self.optimizer));
             unsafe {
@@ -260,7 +260,7 @@ fn main() -> Result<()> {
         || {
             measure(|| {
                 for batch in loader.epoch() {
-                    model.forward_training(&batch.unwrap()).unwrap();
+                    model.forward(&batch.unwrap()).unwrap();
                     model.backward(Loss::Auto).unwrap();
                     optimizer.step(&mut model).unwrap();
                 }

@@ -246,7 +246,7 @@ impl Graph {
         }
     }
 
-    /// Draws in-neighbours of each target into the sink of a custom sampler: the same ones in the
+    /// Draws in-neighbors of each target into the sink of a custom sampler: the same ones in the
     /// same order as the built-in sampler draws with this key. A `fanout` of -1 takes all.
     #[doc(alias = "gnnmg_graph_sample_neighbors")]
     pub fn sample_neighbors(

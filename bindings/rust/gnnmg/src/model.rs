@@ -255,27 +255,24 @@ impl Model {
         self.export_gradients().map(WeightsMut::new)
     }
 
-    fn pass(&mut self, batch: &Batch, training: bool) -> Result<Tensor> {
+    /// The result for the seeds of a mini-batch, \[seeds, columns\]. An empty one gives an empty
+    /// result.
+    #[doc(alias = "gnnmg_model_infer")]
+    pub fn infer(&self, batch: &Batch) -> Result<Tensor> {
         let mut out = null_mut();
-        let (model, batch) = (self.handle.get(), batch.handle.get());
-        check(call!(gnnmg_model_forward(model, batch, training.into_raw(), &mut out)))?;
+        check(call!(gnnmg_model_infer(self.handle.get(), batch.handle.get(), &mut out)))?;
         Tensor::take(out)
     }
 
-    /// The result for the seeds of a mini-batch, \[seeds, columns\]. An empty one gives an empty
-    /// result.
+    /// [`Model::infer`] with dropout; the pass is kept for [`Model::backward`].
     #[doc(alias = "gnnmg_model_forward")]
     pub fn forward(&mut self, batch: &Batch) -> Result<Tensor> {
-        self.pass(batch, false)
+        let mut out = null_mut();
+        check(call!(gnnmg_model_forward(self.handle.get(), batch.handle.get(), &mut out)))?;
+        Tensor::take(out)
     }
 
-    /// The same with dropout, and kept for [`Model::backward`].
-    #[doc(alias = "gnnmg_model_forward")]
-    pub fn forward_training(&mut self, batch: &Batch) -> Result<Tensor> {
-        self.pass(batch, true)
-    }
-
-    /// Adds the gradient of the last [`Model::forward_training`]'s loss to the model's gradients,
+    /// Adds the gradient of the last [`Model::forward`]'s loss to the model's gradients,
     /// and returns the mini-batch's share of the step's loss. The loss is the sum over the
     /// mini-batch's labeled seeds (or targets), divided by the number of those of the whole step,
     /// so over the mini-batches of a step, on all ranks, it adds up to the step's mean.
@@ -296,25 +293,20 @@ impl Model {
 
     /// Exact metrics over a part of the data set's split, with full neighborhoods.
     #[doc(alias = "gnnmg_model_evaluate")]
-    pub fn evaluate(&mut self, dataset: &Dataset, part: Part) -> Result<Metrics> {
+    pub fn evaluate(&self, dataset: &Dataset, part: Part) -> Result<Metrics> {
         block(|| self.evaluate_within(dataset, part, 0, null_mut(), FOREVER))
     }
 
     /// [`Model::evaluate`] with another number of classes for `top_k_accuracy` than 5.
     #[doc(alias = "gnnmg_model_evaluate")]
-    pub fn evaluate_top_k(
-        &mut self,
-        dataset: &Dataset,
-        part: Part,
-        top_k: usize,
-    ) -> Result<Metrics> {
+    pub fn evaluate_top_k(&self, dataset: &Dataset, part: Part, top_k: usize) -> Result<Metrics> {
         block(|| self.evaluate_within(dataset, part, top_k, null_mut(), FOREVER))
     }
 
     /// [`Model::evaluate`] with the confusion matrix of `i64`: \[classes, classes\], labeled rows by
     /// class and by predicted class, or for binary targets \[targets, 2, 2\].
     #[doc(alias = "gnnmg_model_evaluate")]
-    pub fn confusion(&mut self, dataset: &Dataset, part: Part) -> Result<(Metrics, Tensor)> {
+    pub fn confusion(&self, dataset: &Dataset, part: Part) -> Result<(Metrics, Tensor)> {
         let mut out = null_mut();
         let metrics = block(|| self.evaluate_within(dataset, part, 0, &mut out, FOREVER))?;
         Ok((metrics, Tensor::take(out)?))
@@ -323,7 +315,7 @@ impl Model {
     /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_model_evaluate")]
     pub fn evaluate_timeout(
-        &mut self,
+        &self,
         dataset: &Dataset,
         part: Part,
         timeout: Duration,
@@ -332,7 +324,7 @@ impl Model {
     }
 
     fn evaluate_within(
-        &mut self,
+        &self,
         dataset: &Dataset,
         part: Part,
         top_k: usize,
@@ -350,17 +342,17 @@ impl Model {
     /// The result for every node, \[nodes, columns\], with full neighborhoods, layer by layer; or,
     /// of a model with a readout, for every graph of a data set of many.
     #[doc(alias = "gnnmg_model_embed")]
-    pub fn embed(&mut self, dataset: &Dataset) -> Result<Tensor> {
+    pub fn embed(&self, dataset: &Dataset) -> Result<Tensor> {
         block(|| self.embed_within(dataset, FOREVER))
     }
 
     /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_model_embed")]
-    pub fn embed_timeout(&mut self, dataset: &Dataset, timeout: Duration) -> Result<Poll<Tensor>> {
+    pub fn embed_timeout(&self, dataset: &Dataset, timeout: Duration) -> Result<Poll<Tensor>> {
         self.embed_within(dataset, millis(timeout))
     }
 
-    fn embed_within(&mut self, dataset: &Dataset, timeout_ms: i64) -> Result<Poll<Tensor>> {
+    fn embed_within(&self, dataset: &Dataset, timeout_ms: i64) -> Result<Poll<Tensor>> {
         let (model, dataset, mut out) = (self.handle.get(), dataset.handle.get(), null_mut());
         let status = call!(gnnmg_model_embed(model, dataset, NODES, null(), &mut out, timeout_ms));
         ready(status, || Tensor::take(out))
@@ -368,14 +360,14 @@ impl Model {
 
     /// [`Model::embed`] straight into a `.npy` file, which appears whole or not at all.
     #[doc(alias = "gnnmg_model_embed")]
-    pub fn embed_to_file(&mut self, dataset: &Dataset, path: impl AsRef<Path>) -> Result<()> {
+    pub fn embed_to_file(&self, dataset: &Dataset, path: impl AsRef<Path>) -> Result<()> {
         block(|| self.embed_to_file_within(dataset, path.as_ref(), FOREVER))
     }
 
     /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_model_embed")]
     pub fn embed_to_file_timeout(
-        &mut self,
+        &self,
         dataset: &Dataset,
         path: impl AsRef<Path>,
         timeout: Duration,
@@ -384,7 +376,7 @@ impl Model {
     }
 
     fn embed_to_file_within(
-        &mut self,
+        &self,
         dataset: &Dataset,
         to: &Path,
         timeout_ms: i64,
@@ -399,20 +391,20 @@ impl Model {
     /// a state dict of PyTorch's where the path ends in `.pth` or `.pt`; into a folder as
     /// `model.safetensors` and `config.json`. [`Model::open`] needs nothing else.
     #[doc(alias = "gnnmg_model_save")]
-    pub fn save(&mut self, path: impl AsRef<Path>) -> Result<()> {
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.save_with(path, &ModelFileConfig::new())
     }
 
     /// The same with settings.
     #[doc(alias = "gnnmg_model_save")]
-    pub fn save_with(&mut self, path: impl AsRef<Path>, config: &ModelFileConfig) -> Result<()> {
+    pub fn save_with(&self, path: impl AsRef<Path>, config: &ModelFileConfig) -> Result<()> {
         block(|| self.save_within(path.as_ref(), config, FOREVER))
     }
 
     /// The same with a time limit; another call with equal arguments continues the wait.
     #[doc(alias = "gnnmg_model_save")]
     pub fn save_timeout(
-        &mut self,
+        &self,
         path: impl AsRef<Path>,
         config: &ModelFileConfig,
         timeout: Duration,
@@ -421,7 +413,7 @@ impl Model {
     }
 
     fn save_within(
-        &mut self,
+        &self,
         to: &Path,
         config: &ModelFileConfig,
         timeout_ms: i64,

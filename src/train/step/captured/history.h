@@ -20,7 +20,7 @@ class StepHistory {
   // Takes all memory, because a rank takes none while other ranks have kernels that wait for it.
   StepHistory(nn::Model& model, QueuedUpdates& updates);
 
-  // Keeps the state before a step. That of the step two before it is gone.
+  // Keeps the state before a step, in place of the state before step - 2.
   void keep(int64_t step);
   // Restores the state before one of the last two steps.
   void restore(int64_t step);

@@ -64,7 +64,7 @@ CapturedPipeline::~CapturedPipeline() {
     comm::Wait wait;
     wait.deadline = base::Deadline::after_ms(1000);
     if (in_flight() > 0 && !alone()) wait_.for_queue(device_.queue, wait);  // ends the exchange
-  } catch (const std::exception&) {
+  } catch (const std::exception&) {  // wait_to_free() quarantines the device
   }
   ring_.wait_to_free();
   device::wait_to_free(table_, device_.index, device_.queue);
@@ -121,7 +121,7 @@ void CapturedPipeline::make_work() {
 void CapturedPipeline::warm_up_slot(size_t at) {
   CapturedSlot* const slot = &ring_.slot(at);
   for (const PassShape& shape : std::views::reverse(shapes())) {
-    if (at == 0 || &shape == &shapes().back()) {  // slots differ in nothing that a shape takes
+    if (at == 0 || &shape == &shapes().back()) {  // other slots would load nothing new
       put_begin();
       slot->put_pass(shape);
     }
@@ -249,7 +249,7 @@ void CapturedPipeline::count(Staged& staged) {
   const loader::Item& item = ring_.next();
   const CapturedSlot& slot = ring_.slot(CapturedRing::slot_of(item));
   staged.wanted.weight += slot.weight();
-  staged.wanted.labelled += static_cast<double>(slot.labelled());
+  staged.wanted.labeled += static_cast<double>(slot.labeled());
   staged.wanted.seeds += static_cast<double>(ring_.num_seeds());
   times_->trains_on(item.place, slot.bytes());
 }
@@ -282,7 +282,7 @@ bool CapturedPipeline::read(StepResult& result, const comm::Wait& wait) {
   sums.loss = found.all_loss;
   sums.weight = found.all_weight;
   sums.correct = std::llround(found.all_correct);
-  sums.labelled = std::llround(found.all_labelled);
+  sums.labeled = std::llround(found.all_labeled);
   sums.seeds = std::llround(found.all_seeds);
   sums.stop = found.any_stop > 0;
   sums.write_failed = found.any_write_failed > 0;

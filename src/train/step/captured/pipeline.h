@@ -1,8 +1,8 @@
 // Steps on a device that are captured once and repeated, or started kernel by kernel with the same
 // bits: sampling, gather, forward and backward pass, the exchange in the device's queue, and the
-// update, over a few shapes. Three queues work in a ring: mini-batch i + 2 is sampled while the
-// rows of i + 1 are gathered and i is trained on. The host starts each step over the shapes that
-// its mini-batches need, waits for nothing if samples are there in time, and reads the result of a
+// update, over a few shapes. Three queues work at the same time: mini-batch i + 2 is sampled while
+// the rows of i + 1 are gathered and i is trained on. The host starts each step over the shapes
+// that its mini-batches need, does not wait if samples are there in time, and reads the result of a
 // step while the next one runs.
 #pragma once
 
@@ -67,7 +67,7 @@ class CapturedPipeline {
   std::span<const PassShape> shapes() const { return ring_.shapes(); }
   std::span<const int64_t> num_passes() const { return {num_passes_.data(), shapes().size()}; }
 
-  // Makes this step the next one, if it is not yet. Returns the epoch's plan.
+  // Makes this the next step. Returns the epoch's plan.
   const loader::EpochPlan& seek(int64_t epoch, int64_t step) { return ring_.seek(epoch, step); }
 
   // This rank's part in a step.
@@ -80,23 +80,24 @@ class CapturedPipeline {
   // Collective: starts the next step. `wait` gives the limits of each wait within.
   using Waiting = CapturedRing::Waiting;
   void start(const Wanted& wanted, const Waiting& wait);
-  // Reads the result of the oldest step in flight. Waits for that step alone, and reports ranks
-  // that were lost meanwhile. The step stays in flight until take(). A bad one has changed nothing.
-  // False, and no seconds, if the device does not tell the seconds of its parts; `times.seconds` is
-  // not set.
+  // Reads the result of the oldest step in flight. Waits for that step alone, and throws if ranks
+  // were lost meanwhile. The step stays in flight until take(). A bad step has changed nothing.
+  // Returns false, without seconds of the parts, if the device cannot measure times.
+  // `times.seconds` is not set.
   bool read(StepResult& result, const comm::Wait& wait);
   void take();
 
   // After a failure of any rank: ends the exchanges in flight, whose kernels wait for other ranks.
-  // Error if the device stays busy.
+  // Error(kTimeout) if the device stays busy.
   void call_off(const comm::Wait& wait);
-  // On the rank that leads: model and optimizer become those of before the oldest step in flight,
-  // and no step is in flight any more. Error if the device stays busy.
+  // On the rank that leads: undoes the steps in flight, in model and optimizer. Error(kTimeout) if
+  // the device stays busy.
   void roll_back(const comm::Wait& wait);
-  // The same while look() runs; steps stay in flight. Fails as read() does.
+  // Runs `look` with model and optimizer as before the steps in flight, which stay so. Errors are
+  // those of read().
   void look_back(const std::function<void()>& look, const comm::Wait& wait);
-  // After so many bad steps that training ends: steps in flight have changed nothing, and are
-  // dropped. On the rank that leads, the model gets the weights that the last good step began with.
+  // After too many bad steps: drops the steps in flight, which have changed nothing. On the rank
+  // that leads, the model gets the weights from before the last good step.
   void restore_good(const comm::Wait& wait);
   // The host has changed the weights.
   void follow_weights();

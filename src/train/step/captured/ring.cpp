@@ -119,7 +119,7 @@ const loader::EpochPlan& CapturedRing::seek(int64_t epoch, int64_t step) {
 void CapturedRing::fill() {
   while (window_.size() < kAhead) {
     auto [plan, last] = window_.back();
-    loader::Item item = loader::item_behind(*plan, last);
+    loader::Item item = loader::item_after(*plan, last);
     if (item.step >= plan->num_steps()) {
       const auto epoch = static_cast<int64_t>(plan->epoch()) + 1;
       if (epoch >= parts_.job.config.num_epochs) return;

@@ -53,10 +53,10 @@ class CapturedRing {
   void add_work(std::vector<CapturedWork*>& all) const;
 
   std::shared_ptr<const loader::EpochPlan> make_plan(int64_t epoch) const;
-  // Makes this step the next one, if it is not yet. Returns the epoch's plan.
+  // Makes this the next step. Returns the epoch's plan.
   const loader::EpochPlan& seek(int64_t epoch, int64_t step);
 
-  // Starts sample and gather of the next mini-batch, where they are not started yet.
+  // Starts sample and gather of the next mini-batch, unless they were started ahead.
   void begin_next(const Waiting& wait);
   const loader::Item& next() const { return window_.front().item; }
   static size_t slot_of(const loader::Item& item) {

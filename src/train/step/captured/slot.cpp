@@ -49,7 +49,7 @@ CapturedSlot::CapturedSlot(const CapturedParts& parts)
   seeds_ = room(parts_.max_seeds, sizeof(int64_t));
   labels_ = room(parts_.max_seeds * width_, sizeof(int64_t));
   weights_ = room(parts_.max_seeds * width_, sizeof(double));
-  keys_ = room(num_hops_ * 2, sizeof(uint32_t));
+  keys_ = room(int64_t{num_hops_} * 2, sizeof(uint32_t));
   dropout_ = room(kMostDropoutKeys * 2, sizeof(uint32_t));
   num_seeds_ = room(1, sizeof(int32_t));
   const int64_t counts = (2 * num_hops_ + 1) * static_cast<int64_t>(sizeof(int32_t));
@@ -77,15 +77,15 @@ void CapturedSlot::write_labels(uint8_t* to, const nn::Targets& targets, int64_t
                    ", expected -1 (none) or below ", num_classes,
                    ", the number of columns of the logits");
     std::fill(labels + filled, labels + all, -1);
-    labelled_ = (targets.labels >= 0).sum().item<int64_t>();
+    labeled_ = (targets.labels >= 0).sum().item<int64_t>();
   } else {
     double* const labels = in<double>(to, labels_);
     const at::Tensor wide = targets.labels.to(at::kDouble).contiguous();
     std::copy_n(wide.const_data_ptr<double>(), filled, labels);
     std::fill(labels + filled, labels + all, std::numeric_limits<double>::quiet_NaN());
-    labelled_ = job_.dataset->task == data::Task::kBinary
-                    ? wide.isnan().logical_not().sum().item<int64_t>()
-                    : 0;
+    labeled_ = job_.dataset->task == data::Task::kBinary
+                   ? wide.isnan().logical_not().sum().item<int64_t>()
+                   : 0;
   }
   double* const weights = in<double>(to, weights_);
   const at::Tensor given = nn::weights_of(targets).contiguous();
@@ -104,7 +104,7 @@ void CapturedSlot::write(std::span<const int64_t> seeds, const sample::BatchKey&
                count);
   for (int32_t hop = 0; hop < num_hops_; ++hop)
     std::ranges::copy(sample_key.hop(hop, source_.sampler->neighbors()->edge_type),
-                      in<uint32_t>(to, keys_) + 2 * hop);
+                      in<uint32_t>(to, keys_) + int64_t{2} * hop);
   dropout_keys_.write(dropout_key, {in<uint32_t>(to, dropout_), 2 * kMostDropoutKeys});
 }
 

@@ -46,10 +46,10 @@ class CapturedSlot {
   // mini-batch must be over. Error(kRange) for a label that is no class.
   void write(std::span<const int64_t> seeds, const sample::BatchKey& sample_key,
              const nn::DropoutKey& dropout_key);
-  // Figures of that mini-batch.
+  // Figures of the mini-batch that was written last.
   double weight() const { return weight_; }
-  int64_t labelled() const { return labelled_; }
-  int64_t bytes() const { return bytes_; }  // put_sample() copies so many
+  int64_t labeled() const { return labeled_; }
+  int64_t bytes() const { return bytes_; }  // copied by put_sample()
 
   void put_sample();  // puts the sample into the sampling queue
   // Puts the copy of the sample's counts into the same queue. counts() reads them once it is over.
@@ -89,7 +89,7 @@ class CapturedSlot {
   int64_t seeds_ = 0, labels_ = 0, weights_ = 0, keys_ = 0, dropout_ = 0, num_seeds_ = 0,
           bytes_ = 0;  // offsets, and the size of the copy; the counts follow it
   double weight_ = 0;
-  int64_t labelled_ = 0;
+  int64_t labeled_ = 0;
   nn::DropoutKeys dropout_keys_{nullptr, 0};
   sample::DeviceSampler* sampler_ = nullptr;
   const sample::DeviceSample* sample_ = nullptr;

@@ -14,7 +14,7 @@ namespace {
 // Runs `f`. Returns a one-line reason if captured steps are impossible but eager ones may work.
 // Throws other failures.
 template <typename F>
-std::string what_lacks(const F& f) {
+std::string reason_against(const F& f) {
   try {
     f();
   } catch (const base::Error& error) {
@@ -50,13 +50,13 @@ std::unique_ptr<Step> CapturedStep::prepare() {
   if (pipeline_->warm()) return nullptr;
   c_.comm.note(Phase::kStarting);
   // While a rank takes memory, no other rank of the process has a kernel that waits for ranks.
-  std::string why = what_lacks([&] { pipeline_->warm_up(); });
+  std::string why = reason_against([&] { pipeline_->warm_up(); });
   c_.comm.meet_here();
   if (c_.comm.agree(!why.empty())) return give_up(why);
   empty_caches();
   std::string refused;
   const bool off = c_.job.config.capture == Capture::kOff;
-  why = what_lacks([&] {
+  why = reason_against([&] {
     if (!off) refused = pipeline_->capture();
     if (off || !refused.empty()) pipeline_->fill_cache();
     device().set_aside_for_evaluations();  // the memory was freed with the rest of the cache

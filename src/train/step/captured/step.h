@@ -9,7 +9,7 @@ namespace gnnmg::train {
 
 class CapturedStep final : public Step {
  public:
-  // `eager`: the steps to use if the memory turns out to be missing.
+  // `eager`: replaces the captured steps if memory does not suffice for them.
   CapturedStep(const StepContext& context, std::unique_ptr<EagerStep> eager);
 
   std::unique_ptr<Step> prepare() override;

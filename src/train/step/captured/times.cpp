@@ -36,14 +36,14 @@ CapturedTimes::CapturedTimes(const device::Table& table, int device, device::Que
   }
 }
 
-CapturedTimes::Stretch& CapturedTimes::stretch(Ahead what, int64_t place) {
-  std::vector<Stretch>& list = ahead_[static_cast<size_t>(what)];
+CapturedTimes::Interval& CapturedTimes::interval(Ahead kind, int64_t place) {
+  std::vector<Interval>& list = ahead_[static_cast<size_t>(kind)];
   return list[static_cast<size_t>(place) % list.size()];
 }
 
-void CapturedTimes::run(Ahead what, int64_t place, device::Queue* queue, const CapturedWork& work) {
-  if (!told()) return work.run();
-  Stretch& at = stretch(what, place);
+void CapturedTimes::run(Ahead kind, int64_t place, device::Queue* queue, const CapturedWork& work) {
+  if (!measures()) return work.run();
+  Interval& at = interval(kind, place);
   at.place = -1;
   table_.record(queue, at.begin.get());
   work.run();
@@ -65,15 +65,15 @@ void CapturedTimes::trains_on(int64_t place, int64_t bytes) {
 }
 
 void CapturedTimes::end_part(Part part) {
-  if (!told()) return;
+  if (!measures()) return;
   Step& step = *current_;
   table_.record(queue_, step.marks[step.used].get());
   step.parts[step.used++] = part;
 }
 
-bool CapturedTimes::add_ahead(Ahead what, int64_t place, double& seconds) const {
-  const std::vector<Stretch>& list = ahead_[static_cast<size_t>(what)];
-  const Stretch& at = list[static_cast<size_t>(place) % list.size()];
+bool CapturedTimes::add_ahead(Ahead kind, int64_t place, double& seconds) const {
+  const std::vector<Interval>& list = ahead_[static_cast<size_t>(kind)];
+  const Interval& at = list[static_cast<size_t>(place) % list.size()];
   if (at.place != place) return true;  // no such work, as where nothing is gathered
   double one = 0;
   if (!table_.elapsed(at.begin.get(), at.end.get(), &one)) return false;
@@ -108,7 +108,7 @@ bool CapturedTimes::add_parts(const Step& step, StepSeconds& seconds) const {
 
 bool CapturedTimes::add(int64_t number, StepSeconds& seconds) const {
   const Step& step = steps_[static_cast<size_t>(number) % 2];
-  if (!told()) return false;
+  if (!measures()) return false;
   StepSeconds made = seconds;
   for (const int64_t place : step.places)
     if (!add_ahead(Ahead::kSample, place, made.sample_seconds) ||

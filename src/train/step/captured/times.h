@@ -27,8 +27,8 @@ class CapturedTimes {
   CapturedTimes& operator=(const CapturedTimes&) = delete;
 
   // Runs work for the mini-batch at `place` of the ring, between two events.
-  void run(Ahead what, int64_t place, device::Queue* queue, const CapturedWork& work);
-  // Starts the step of this number. The seconds of the step two before it are gone.
+  void run(Ahead kind, int64_t place, device::Queue* queue, const CapturedWork& work);
+  // Starts the step of this number, in place of step - 2.
   void begin(int64_t step);
   // The step trains on the mini-batch at `place`; `bytes` were copied to the device for it.
   void trains_on(int64_t place, int64_t bytes);
@@ -36,13 +36,12 @@ class CapturedTimes {
   void end_part(Part part);
   // Bytes that were copied to the device for a step.
   int64_t bytes(int64_t step) const { return steps_[static_cast<size_t>(step) % 2].bytes; }
-  // Adds the seconds of a step that is over. False, and no seconds, if the device does not tell
-  // them.
-  bool add(int64_t step, StepSeconds& seconds) const;
+  // Adds the seconds of a step that is over. False, and no seconds, if the device has none.
+  bool add(int64_t number, StepSeconds& seconds) const;
 
  private:
   // The events of one mini-batch. They are reused for others, so a reader compares the place.
-  struct Stretch {
+  struct Interval {
     device::OwnedEvent begin, end;
     int64_t place = -1;
   };
@@ -53,14 +52,14 @@ class CapturedTimes {
     std::vector<int64_t> places;
     int64_t bytes = 0;
   };
-  bool told() const { return !steps_[0].marks.empty(); }
-  Stretch& stretch(Ahead what, int64_t place);
-  bool add_ahead(Ahead what, int64_t place, double& seconds) const;
+  bool measures() const { return !steps_[0].marks.empty(); }
+  Interval& interval(Ahead kind, int64_t place);
+  bool add_ahead(Ahead kind, int64_t place, double& seconds) const;
   bool add_parts(const Step& step, StepSeconds& seconds) const;
 
   const device::Table& table_;
   device::Queue* const queue_;
-  std::array<std::vector<Stretch>, 2> ahead_;  // [kind of work][place]
+  std::array<std::vector<Interval>, 2> ahead_;  // [kind of work][place]
   std::array<Step, 2> steps_;
   Step* current_ = &steps_[0];
 };

@@ -10,12 +10,12 @@
 namespace gnnmg::train {
 
 CapturedWork::~CapturedWork() {
-  if (kept_) table_->free_graph(kept_);
+  if (graph_) table_->free_graph(graph_);
 }
 
 std::string CapturedWork::capture() {
   try {
-    kept_ = table_->capture(
+    graph_ = table_->capture(
         queue_, [](void* context) { static_cast<CapturedWork*>(context)->put_(); }, this);
   } catch (const base::Error& error) {
     using base::Status;
@@ -30,8 +30,8 @@ std::string CapturedWork::capture() {
 }
 
 void CapturedWork::run() const {
-  if (kept_)
-    table_->replay(queue_, kept_);
+  if (graph_)
+    table_->replay(queue_, graph_);
   else
     put_();
 }

@@ -29,7 +29,7 @@ class CapturedWork {
   const device::Table* table_;
   device::Queue* queue_;
   std::function<void()> put_;
-  device::Graph* kept_ = nullptr;
+  device::Graph* graph_ = nullptr;
 };
 
 }  // namespace gnnmg::train

@@ -7,14 +7,13 @@ use crate::raw::config;
 config! {
     /// Settings of a context.
     pub struct ContextConfig(gnnmg_context_config) {
-        /// Threads for reading, sampling and evaluation, with
-        /// the caller's. Default: one per core.
+        /// Threads for reading, sampling and evaluation, including the
+        /// caller's. Default: one per core.
         num_threads => num_threads: usize,
-        /// Messages in the queue; new ones replace
-        /// the oldest. Default 1024.
+        /// Messages in the queue; new ones replace the oldest. Default 1024.
         log_capacity => log_capacity: i64,
-        /// Bytes of graphs, samples, mini-batches and result rows,
-        /// not LibTorch's. Default: no limit.
+        /// Bytes of graphs, samples, mini-batches and result rows, not
+        /// LibTorch's. Default: no limit.
         memory_limit => memory_limit: usize,
     }
 }
@@ -22,14 +21,14 @@ config! {
 config! {
     /// Settings of a communicator.
     pub struct CommConfig(gnnmg_comm_config) {
-        /// Limit of an operation; the shortest of all
-        /// ranks applies. Default 30 000.
+        /// Limit of an operation; the shortest of all ranks applies. Default
+        /// 30 000.
         deadline => deadline_ms: std::time::Duration,
-        /// Limit for joining, and for the start of a
-        /// collective call. Default 300 000.
+        /// Limit for joining, and for the start of a collective call. Default
+        /// 300 000.
         join => join_ms: std::time::Duration,
-        /// Interval of signs of life, 10 to 600 000;
-        /// process 0's applies. Default 500.
+        /// Interval of signs of life, 10 to 600 000; process 0's applies.
+        /// Default 500.
         heartbeat => heartbeat_ms: std::time::Duration,
         /// Port of process 0.
         port => port: i32,
@@ -41,15 +40,15 @@ config! {
 }
 
 config! {
-    /// Settings of requests for parts elsewhere; the fields after `cache_bytes` for
+    /// Settings of requests for parts elsewhere; `reading`, `insecure` and `port` for
     /// gnnmg_dataset_open_parts().
     pub struct OpenPartsConfig(gnnmg_served_config) {
         /// Concurrent requests to each part, 1 to 1024. Default 8.
         max_in_flight => max_in_flight: i32,
         /// Limit of a request. Default 10000.
         deadline => deadline_ms: std::time::Duration,
-        /// Cache of the hottest rows of other parts.
-        /// Default: a tenth of all rows.
+        /// Cache of the hottest rows of other parts. Default: for a
+        /// tenth of all rows.
         cache_bytes => cache_bytes: usize,
         /// Source of other parts; equal on all processes.
         reading => reading: crate::PartsReading,

@@ -9,21 +9,21 @@ enumeration! {
     pub enum ErrorKind {
         /// An argument is wrong.
         InvalidArgument = GNNMG_ERR_INVALID_ARGUMENT,
-        /// Not a live handle of this kind.
+        /// No live handle of this kind.
         Handle = GNNMG_ERR_HANDLE,
         /// Another call holds the object.
         Busy = GNNMG_ERR_BUSY,
-        /// Another version of header, struct or file.
+        /// Other version of header, struct or file.
         Version = GNNMG_ERR_VERSION,
         /// No such file, name, key, index or number.
         NotFound = GNNMG_ERR_NOT_FOUND,
         /// Reading or writing failed; the text has errno.
         Io = GNNMG_ERR_IO,
-        /// A file is not as its format requires.
+        /// A file violates its format.
         Format = GNNMG_ERR_FORMAT,
         /// A file has changed since it was written.
         Checksum = GNNMG_ERR_CHECKSUM,
-        /// An id or value in data is out of range.
+        /// An id or value is out of range.
         Range = GNNMG_ERR_RANGE,
         /// Data is NaN or infinite.
         Nan = GNNMG_ERR_NAN,
@@ -31,7 +31,7 @@ enumeration! {
         Diverged = GNNMG_ERR_DIVERGED,
         /// Not enough memory; the object stays usable.
         NoMemory = GNNMG_ERR_NO_MEMORY,
-        /// A missing library or driver, or another version.
+        /// A library or driver is missing or of another version.
         Dependency = GNNMG_ERR_DEPENDENCY,
         /// Not supported.
         Unsupported = GNNMG_ERR_UNSUPPORTED,
@@ -47,8 +47,8 @@ enumeration! {
         Mismatch = GNNMG_ERR_MISMATCH,
         /// A server, port or GPU is not available.
         Unavailable = GNNMG_ERR_UNAVAILABLE,
-        /// A token or certificate is refused, or a message
-        /// was changed in transit.
+        /// A token or certificate is refused, or a message was
+        /// changed in transit.
         Auth = GNNMG_ERR_AUTH,
         /// A peer sent an invalid message.
         Protocol = GNNMG_ERR_PROTOCOL,
@@ -66,7 +66,7 @@ enumeration! {
 choice! {
     /// Severity of a message.
     pub enum LogLevel {
-        /// Details for finding a fault.
+        /// Details.
         Debug = GNNMG_LOG_DEBUG "debug",
         /// Normal progress.
         Info = GNNMG_LOG_INFO "info",
@@ -80,7 +80,7 @@ choice! {
 choice! {
     /// Kind of a device, as in DLPack.
     pub enum DeviceType {
-        /// GPUs if there are enough, else the CPU.
+        /// GPUs if there are enough, else CPU.
         Auto = GNNMG_DEVICE_AUTO "auto",
         /// CPU and main memory.
         Cpu = GNNMG_DEVICE_CPU "cpu",
@@ -92,15 +92,15 @@ choice! {
 choice! {
     /// Memory from which GPUs read the graph.
     pub enum GraphPlacement {
-        /// DEVICE up to 40 % of free GPU memory, else
-        /// PINNED, else HOST.
+        /// DEVICE up to 40 % of free GPU memory, else PINNED, else
+        /// HOST.
         Auto = GNNMG_GRAPH_PLACEMENT_AUTO "auto",
-        /// A copy in each GPU's memory.
+        /// A copy in each GPU.
         Device = GNNMG_GRAPH_PLACEMENT_DEVICE "device",
         /// One copy in pinned main memory.
         Pinned = GNNMG_GRAPH_PLACEMENT_PINNED "pinned",
-        /// Main memory; loader threads sample. For
-        /// custom samplers and whole graphs.
+        /// Main memory; loader threads sample. For custom samplers
+        /// and whole graphs.
         Host = GNNMG_GRAPH_PLACEMENT_HOST "host",
     }
 }
@@ -108,21 +108,20 @@ choice! {
 choice! {
     /// Memory from which GPUs read rows of features.
     pub enum FeaturePlacement {
-        /// DEVICE up to 60 % of free GPU memory, else
-        /// CACHED, PINNED or HOST.
+        /// DEVICE up to 60 % of free GPU memory, else CACHED,
+        /// PINNED or HOST.
         Auto = GNNMG_FEATURE_PLACEMENT_AUTO "auto",
-        /// A copy in each GPU's memory.
+        /// A copy in each GPU.
         Device = GNNMG_FEATURE_PLACEMENT_DEVICE "device",
         /// One copy in pinned main memory.
         Pinned = GNNMG_FEATURE_PLACEMENT_PINNED "pinned",
-        /// PINNED, with the hottest rows also
-        /// in each GPU's memory.
+        /// PINNED, with the hottest rows also in each GPU.
         Cached = GNNMG_FEATURE_PLACEMENT_CACHED "cached",
-        /// Main memory; loader threads gather. For
-        /// sparse rows and mapped files.
+        /// Main memory; loader threads gather. For sparse rows
+        /// and mapped files.
         Host = GNNMG_FEATURE_PLACEMENT_HOST "host",
-        /// CACHED, with different rows on each GPU of a
-        /// trainer; GPUs read each other.
+        /// CACHED, with different rows on each GPU of a trainer;
+        /// GPUs read each other.
         Split = GNNMG_FEATURE_PLACEMENT_SPLIT "split",
     }
 }
@@ -150,38 +149,40 @@ choice! {
 }
 
 choice! {
-    /// Operation on edges. A reverse edge gets the tensor rows of its edge, an added self-loop zeros;
-    /// of equal edges the first keeps its rows.
+    /// Operation on edges. A reverse edge copies the tensor rows of its edge, an added self-loop has
+    /// zeros; of equal edges the first keeps its rows.
     pub enum Transform {
-        /// Appends (v, u) for each (u, v) with
-        /// u != v, in edge order.
+        /// Appends (v, u) for each (u, v) with u != v,
+        /// in edge order.
         AddReverseEdges = GNNMG_TRANSFORM_ADD_REVERSE_EDGES "add_reverse_edges",
-        /// Adds reverse edges, then keeps one of equal edges.
+        /// ADD_REVERSE_EDGES, then one of equal edges
+        /// stays.
         ToUndirected = GNNMG_TRANSFORM_TO_UNDIRECTED "to_undirected",
-        /// Keeps the first of equal edges,
-        /// sorted by target, then source.
+        /// Keeps the first of equal edges; sorts by
+        /// target, then source.
         Coalesce = GNNMG_TRANSFORM_COALESCE "coalesce",
         /// Removes (v, v).
         RemoveSelfLoops = GNNMG_TRANSFORM_REMOVE_SELF_LOOPS "remove_self_loops",
         /// Appends one (v, v) for each node.
         AddSelfLoops = GNNMG_TRANSFORM_ADD_SELF_LOOPS "add_self_loops",
-        /// Appends (v, v) to nodes that have none.
+        /// Appends (v, v) to nodes without one.
         AddRemainingSelfLoops = GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS "add_remaining_self_loops",
         /// Keeps only the nodes.
         RemoveEdges = GNNMG_TRANSFORM_REMOVE_EDGES "remove_edges",
-        /// Replaces (u, v) by (v, u), in the same order.
+        /// Replaces (u, v) by (v, u), in the same
+        /// order.
         ReverseEdges = GNNMG_TRANSFORM_REVERSE_EDGES "reverse_edges",
     }
 }
 
 choice! {
-    /// Meaning of the labels, for N nodes or graphs.
+    /// Meaning of the labels, for N nodes or graphs and T targets.
     pub enum Task {
         /// No labels.
         None = GNNMG_TASK_NONE "none",
         /// One class: i64 \[N\], -1 for no label.
         Multiclass = GNNMG_TASK_MULTICLASS "multiclass",
-        /// Yes or no, for T targets: f32 \[N, T\], NaN for no label.
+        /// Yes or no: f32 \[N, T\], NaN for no label.
         Binary = GNNMG_TASK_BINARY "binary",
         /// Numbers: f32 \[N, T\], NaN for no label.
         Regression = GNNMG_TASK_REGRESSION "regression",
@@ -201,13 +202,12 @@ choice! {
 }
 
 choice! {
-    /// Method that divides nodes into parts.
+    /// Division of the nodes into parts.
     pub enum PartsMethod {
-        /// Few edges between parts. 26 bytes
-        /// per node and 0.3 GB.
+        /// Few edges between parts. 26 bytes per node and 0.3 GB.
         Cluster = GNNMG_PARTS_METHOD_CLUSTER "cluster",
-        /// METIS, if installed: 120 bytes per edge. It handles
-        /// SIGABRT and SIGTERM meanwhile, and uses rand().
+        /// METIS, if installed: 120 bytes per edge. Meanwhile it
+        /// handles SIGABRT and SIGTERM, and uses rand().
         Metis = GNNMG_PARTS_METHOD_METIS "metis",
         /// Equal ranges of ids.
         Range = GNNMG_PARTS_METHOD_RANGE "range",
@@ -217,17 +217,16 @@ choice! {
 }
 
 choice! {
-    /// Method that draws the neighbors of a node.
+    /// Draws of a node's neighbors.
     pub enum Draw {
-        /// Each node draws by itself, exactly the fan-out.
+        /// Each node draws exactly the fan-out.
         Uniform = GNNMG_DRAW_UNIFORM "uniform",
-        /// LABOR-0 (Balin 2023): a neighbor has one random number
-        /// for all nodes of a hop and is kept if it is below
-        /// fan-out / degree, so the fan-out is a mean. Fewer
-        /// distinct nodes.
+        /// LABOR-0 (Balin 2023): a neighbor has one random number for all
+        /// nodes of a hop and is kept if it is below fan-out / degree, so
+        /// the fan-out is a mean. Fewer distinct nodes.
         Labor = GNNMG_DRAW_LABOR "labor",
-        /// LABOR with one random number for all hops: fewer
-        /// nodes still, but dependent hops.
+        /// LABOR with one random number for all hops: fewer nodes still,
+        /// but dependent hops.
         LaborOnce = GNNMG_DRAW_LABOR_ONCE "labor_once",
     }
 }
@@ -241,9 +240,9 @@ choice! {
         DistributedSampler = GNNMG_PLAN_DISTRIBUTED_SAMPLER "distributed_sampler",
         /// Slices as in DGL, for comparison.
         Contiguous = GNNMG_PLAN_CONTIGUOUS "contiguous",
-        /// Data sets in parts: a mini-batch has ids of one part, every id once,
-        /// for any number of ranks and processes. Set `batches_per_step`
-        /// to the number of parts.
+        /// Data sets in parts: a mini-batch has ids of one part,
+        /// every id once, for any number of ranks and processes.
+        /// Set `batches_per_step` to the number of parts.
         Parts = GNNMG_PLAN_PARTS "parts",
     }
 }
@@ -263,14 +262,15 @@ choice! {
         Gin = GNNMG_ARCHITECTURE_GIN "gin",
         /// GIN with edge features (Hu 2020).
         Gine = GNNMG_ARCHITECTURE_GINE "gine",
-        /// R-GCN: a linear map per edge type (Schlichtkrull 2018).
+        /// R-GCN: a linear map per edge type (Schlichtkrull
+        /// 2018).
         Rgcn = GNNMG_ARCHITECTURE_RGCN "rgcn",
         /// Graph transformer (Shi 2021).
         Transformer = GNNMG_ARCHITECTURE_TRANSFORMER "transformer",
         /// Principal neighborhood aggregation (Corso 2020).
         Pna = GNNMG_ARCHITECTURE_PNA "pna",
-        /// A linear map for neighbors and one
-        /// for the node (Morris 2019).
+        /// A linear map for neighbors and one for the node
+        /// (Morris 2019).
         Graphconv = GNNMG_ARCHITECTURE_GRAPHCONV "graphconv",
         /// Layers of gnnmg_model_add_conv() and others.
         Layers = GNNMG_ARCHITECTURE_LAYERS "layers",
@@ -281,13 +281,12 @@ choice! {
 }
 
 choice! {
-    /// Framework of layer definitions and tensor keys.
+    /// Source of layer definitions and tensor keys.
     pub enum Framework {
         /// PyTorch Geometric: keys "convs.0.lin_l.weight", ...
         Pyg = GNNMG_FRAMEWORK_PYG "pyg",
-        /// DGL: keys "layers.0.fc_neigh.weight", ...; no
-        /// added self-loops, degrees of the block, one
-        /// winner of a tied maximum.
+        /// DGL: keys "layers.0.fc_neigh.weight", ...; no added self-loops,
+        /// degrees of the block, one winner of a tied maximum.
         Dgl = GNNMG_FRAMEWORK_DGL "dgl",
     }
 }
@@ -302,12 +301,12 @@ choice! {
         Mean = GNNMG_AGGREGATION_MEAN "mean",
         /// Maximum of each column; not in DGL's GraphSAGE.
         Max = GNNMG_AGGREGATION_MAX "max",
-        /// Sum; not in DGL's GraphSAGE.
+        /// Not in DGL's GraphSAGE.
         Sum = GNNMG_AGGREGATION_SUM "sum",
         /// DGL: maximum after a linear layer and ReLU.
         Pool = GNNMG_AGGREGATION_POOL "pool",
         /// GraphSAGE: a recurrent network over the neighbors in edge
-        /// order, in PyG with zeros up to the largest in-degree.
+        /// order; PyG adds zeros up to the largest in-degree.
         Lstm = GNNMG_AGGREGATION_LSTM "lstm",
         /// DGL: mean of the neighbors and the node itself.
         Gcn = GNNMG_AGGREGATION_GCN "gcn",
@@ -315,7 +314,7 @@ choice! {
 }
 
 choice! {
-    /// Activation function between layers.
+    /// Function between layers.
     pub enum Activation {
         /// max(x, 0)
         Relu = GNNMG_ACTIVATION_RELU "relu",
@@ -339,34 +338,34 @@ choice! {
 }
 
 choice! {
-    /// Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. A graph here is each
-    /// graph of a batch of graphs; otherwise, and inside layers, all rows at hand: the mini-batch in
-    /// training, all nodes in results for all nodes.
+    /// Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. "A graph" is one graph of
+    /// a mini-batch of graphs. In other mini-batches, and inside layers, it is all rows of the
+    /// mini-batch; in results for all nodes, all nodes.
     pub enum Norm {
         /// None.
         None = GNNMG_NORM_NONE "none",
-        /// Each column over the mini-batch. Training needs at least two rows.
+        /// Each column over the mini-batch. Training needs two rows.
         Batch = GNNMG_NORM_BATCH "batch",
         /// Each row by itself.
         Layer = GNNMG_NORM_LAYER "layer",
         /// All entries of a graph together; default of PyG's LayerNorm.
         LayerGraph = GNNMG_NORM_LAYER_GRAPH "layer_graph",
-        /// Each column over a graph, minus a learned
-        /// share of its mean (Cai 2021).
+        /// Each column over a graph, minus a learned share of its mean
+        /// (Cai 2021).
         Graph = GNNMG_NORM_GRAPH "graph",
         /// Each column over a graph, without parameters.
         Instance = GNNMG_NORM_INSTANCE "instance",
-        /// Columns centered over a graph, then its rows scaled to a
-        /// mean square length of `norm_scale` (Zhao 2020).
+        /// Columns centered over a graph, then its rows scaled to a mean
+        /// square length of `norm_scale` (Zhao 2020).
         Pair = GNNMG_NORM_PAIR "pair",
-        /// Columns centered over a graph, then each row
-        /// scaled to the length `norm_scale`.
+        /// Columns centered over a graph, then each row scaled to the
+        /// length `norm_scale`.
         PairRows = GNNMG_NORM_PAIR_ROWS "pair_rows",
     }
 }
 
 choice! {
-    /// Combination of a graph's rows into one, before a final linear layer; 0 without nodes.
+    /// Combines a graph's rows into one, before a final linear layer; 0 without nodes.
     pub enum Readout {
         /// One row per seed.
         None = GNNMG_READOUT_NONE "none",
@@ -379,16 +378,16 @@ choice! {
         /// Sum weighted by a softmax over learned scores.
         Attention = GNNMG_READOUT_ATTENTION "attention",
         /// A recurrent network that reads the rows `readout_steps`
-        /// times (Vinyals 2016); twice as wide.
+        /// times, twice as wide (Vinyals 2016).
         Set2set = GNNMG_READOUT_SET2SET "set2set",
-        /// The `sort_rows` rows largest in the last column,
-        /// concatenated, zeros for missing ones (Zhang 2018).
+        /// The `sort_rows` rows largest in the last column, concatenated
+        /// and filled with zeros (Zhang 2018).
         Sort = GNNMG_READOUT_SORT "sort",
     }
 }
 
 choice! {
-    /// Loss function of a mini-batch.
+    /// Loss of a mini-batch.
     pub enum Loss {
         /// The task's: one of the next three.
         Auto = GNNMG_LOSS_AUTO "auto",
@@ -415,7 +414,7 @@ choice! {
         Adam = GNNMG_OPTIMIZER_ADAM "adam",
         /// Adam with decoupled weight decay.
         Adamw = GNNMG_OPTIMIZER_ADAMW "adamw",
-        /// Stochastic gradient descent.
+        /// SGD.
         Sgd = GNNMG_OPTIMIZER_SGD "sgd",
         /// RMSprop.
         Rmsprop = GNNMG_OPTIMIZER_RMSPROP "rmsprop",
@@ -445,8 +444,8 @@ choice! {
         Auto = GNNMG_PARTS_READING_AUTO "auto",
         /// The folder, which every process must find whole.
         Shared = GNNMG_PARTS_READING_SHARED "shared",
-        /// The processes that have them. Those that
-        /// find the same parts divide them.
+        /// The processes that have them. Processes that find the same
+        /// parts divide these.
         Asked = GNNMG_PARTS_READING_ASKED "asked",
     }
 }
@@ -458,7 +457,7 @@ choice! {
         Idle = GNNMG_TRAINER_STATE_IDLE "idle",
         /// Running.
         Running = GNNMG_TRAINER_STATE_RUNNING "running",
-        /// Stopping after the current step.
+        /// Stopping after the step.
         Stopping = GNNMG_TRAINER_STATE_STOPPING "stopping",
         /// Finished all epochs.
         Finished = GNNMG_TRAINER_STATE_FINISHED "finished",
@@ -470,27 +469,27 @@ choice! {
 choice! {
     /// Format of a trainer's record.
     pub enum Record {
-        /// File to which each epoch appends one JSON object.
+        /// File with a JSON object per epoch.
         JsonLines = GNNMG_RECORD_JSON_LINES "json_lines",
-        /// Folder that gets an event file of TensorBoard.
+        /// Folder for an event file of TensorBoard.
         Tensorboard = GNNMG_RECORD_TENSORBOARD "tensorboard",
     }
 }
 
 choice! {
-    /// Kind of result, in the type of the model unless said otherwise.
+    /// Kind of result, in the model's type unless said otherwise.
     pub enum Output {
-        /// Result of the model, or numbers of a
-        /// regression: \[num_ids, output_dim\].
+        /// Result of the model, or numbers of a regression: \[num_ids,
+        /// output_dim\].
         Logits = GNNMG_OUTPUT_LOGITS "logits",
-        /// One a class, with sum 1, or one a
-        /// target: \[num_ids, output_dim\].
+        /// One a class, with sum 1, or one a target: \[num_ids,
+        /// output_dim\].
         Probabilities = GNNMG_OUTPUT_PROBABILITIES "probabilities",
-        /// Most likely class, i64 \[num_ids\]; for binary
-        /// targets 0 or 1, i64 \[num_ids, output_dim\].
+        /// Most likely class, i64 \[num_ids\]; for binary targets 0 or
+        /// 1, i64 \[num_ids, output_dim\].
         Classes = GNNMG_OUTPUT_CLASSES "classes",
-        /// Rows before the layer that gives the
-        /// result: \[num_ids, embedding_dim\].
+        /// Rows before the layer that gives the result: \[num_ids,
+        /// embedding_dim\].
         Embeddings = GNNMG_OUTPUT_EMBEDDINGS "embeddings",
     }
 }

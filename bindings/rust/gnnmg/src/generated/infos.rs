@@ -7,11 +7,11 @@ use crate::raw::{facts, info};
 info! {
     /// Facts about a context.
     pub struct ContextInfo(gnnmg_context_info) {
-        /// Threads, with the caller's.
+        /// Threads, including the caller's.
         num_threads: usize,
         /// Cores of this process.
         num_cores: usize,
-        /// LibTorch's version, in the form of `GNNMG_VERSION`.
+        /// LibTorch's version, as `GNNMG_VERSION`.
         torch_version: i32,
         /// Limit in bytes; 0: none.
         memory_limit: usize,
@@ -33,7 +33,7 @@ info! {
         num_edges: usize,
         /// Columns of the features, or 0.
         feature_dim: usize,
-        /// Classes, or targets of other tasks; 0 without labels.
+        /// Classes or targets; 0 without labels.
         num_classes: usize,
         /// Number of splits.
         num_splits: usize,
@@ -55,7 +55,7 @@ info! {
 }
 
 info! {
-    /// Facts about all parts of a data set. The fields after `own_parts` count reads of data sets of
+    /// Facts about all parts of a data set. The fields from `kept_rows` on count reads of data sets of
     /// gnnmg_dataset_open_parts() and gnnmg_dataset_open_served().
     pub struct PartsInfo(gnnmg_parts_info) {
         /// Parts.
@@ -66,7 +66,7 @@ info! {
         num_edges: usize,
         /// Edges between two parts.
         cut_edges: usize,
-        /// Share of `cut_edges` in all edges.
+        /// `cut_edges` / `num_edges`.
         cut: f64,
         /// Nodes of the largest part / mean.
         node_balance: f64,
@@ -84,7 +84,7 @@ info! {
         hit_rows: usize,
         /// Rows requested.
         asked_rows: usize,
-        /// Requests: one per part and hop, and one per MB of rows.
+        /// Requests, one per part and hop, and per MB of rows.
         questions: usize,
         /// Bytes of requests.
         asked_bytes: i64,
@@ -94,7 +94,7 @@ info! {
 }
 
 info! {
-    /// Facts about one part of a data set.
+    /// Facts about one part.
     pub struct PartInfo(gnnmg_part_info) {
         /// 1: the last three fields are valid.
         hotness: bool,
@@ -106,7 +106,7 @@ info! {
         num_train: usize,
         /// Edges from other parts.
         cut_edges: usize,
-        /// Expected nodes of a mini-batch of its training ids.
+        /// Expected nodes of a mini-batch of its ids.
         batch_rows: f64,
         /// Expected rows from other parts.
         remote_rows: f64,
@@ -134,7 +134,7 @@ info! {
 info! {
     /// Facts about a mini-batch.
     pub struct BatchInfo(gnnmg_batch_info) {
-        /// Blocks; block 0 reads the features, the last gives the seeds.
+        /// Blocks: the first reads the features, the last gives the seeds.
         num_layers: usize,
         /// Epoch, from 0.
         epoch: i64,
@@ -142,7 +142,7 @@ info! {
         number: i64,
         /// Step of the epoch.
         step: i64,
-        /// Seeds; 0: empty, but the rank takes part in the step.
+        /// 0: empty, but the rank takes part in the step.
         num_seeds: usize,
         /// Nodes, including seeds.
         num_nodes: usize,
@@ -152,14 +152,14 @@ info! {
         feature_dim: usize,
         /// Seeds of the step on all ranks.
         step_seeds: usize,
-        /// num_seeds / step_seeds: means over seeds times this,
-        /// summed over all ranks, are the mean of the step.
+        /// num_seeds / step_seeds: multiplied by it, means of mini-batches
+        /// add up to the step's.
         loss_weight: f64,
         /// Sampling.
         sample_seconds: f64,
         /// Gathering features.
         gather_seconds: f64,
-        /// 1: last of this rank in its step: reduce and update.
+        /// 1: this rank's last of the step: reduce and update.
         last_of_step: bool,
         /// 1: sparse features.
         sparse_features: bool,
@@ -171,11 +171,11 @@ info! {
 }
 
 info! {
-    /// Sizes of a block: the edges of one layer.
+    /// A block: the edges of one layer.
     pub struct BlockInfo(gnnmg_block_info) {
-        /// The first nodes of the mini-batch.
+        /// First nodes of the mini-batch.
         num_targets: usize,
-        /// The first nodes of the mini-batch.
+        /// First nodes of the mini-batch.
         num_sources: usize,
         /// Edges.
         num_edges: usize,
@@ -183,8 +183,8 @@ info! {
 }
 
 info! {
-    /// Results of an evaluation. The task determines which fields are valid; others, and all without
-    /// labels, are NaN, counts 0.
+    /// Results of an evaluation. Fields that the task does not have are NaN, but accuracy and F1 of a
+    /// regression 0; without labels all are NaN, counts 0.
     pub struct Metrics(gnnmg_metrics) {
         /// Task of the data set.
         task: crate::Task,
@@ -194,22 +194,22 @@ info! {
         correct: usize,
         /// Mean loss.
         loss: f64,
-        /// correct / count; 0 for regression.
+        /// correct / count.
         accuracy: f64,
-        /// F1 over all decisions; 0 for regression.
+        /// F1 over all decisions.
         f1_micro: f64,
-        /// Mean F1 of the classes that occur; 0 for regression.
+        /// Mean F1 of the classes that occur.
         f1_macro: f64,
-        /// Binary tasks: mean over targets with both labels.
+        /// Binary: mean over targets with both labels.
         roc_auc: f64,
-        /// Binary tasks: mean over targets.
+        /// Binary: mean over targets.
         average_precision: f64,
         /// Regression: root of the mean squared error.
         rmse: f64,
         /// Regression: mean absolute error.
         mae: f64,
-        /// Classes: share of rows whose class is among the `top_k` with
-        /// the largest results; of equal ones the first count.
+        /// Classes: share of rows whose class is among the `top_k` largest
+        /// results, the first of equal ones.
         top_k_accuracy: f64,
     }
 }
@@ -219,7 +219,7 @@ info! {
     pub struct ModelInfo(gnnmg_model_info) {
         /// Kind of model.
         architecture: crate::Architecture,
-        /// Number of layers.
+        /// Layers.
         num_layers: usize,
         /// Type of the parameters.
         dtype: crate::DataType,
@@ -241,7 +241,7 @@ info! {
 }
 
 info! {
-    /// Upper bound of the GPU memory of a training, in bytes, from fan-outs and degrees.
+    /// Upper bound of a training's bytes on a GPU, from fan-outs and degrees.
     pub struct MemoryInfo(gnnmg_memory_info) {
         /// 1: `total_bytes` is at most `gpu_bytes`.
         fits: bool,
@@ -269,36 +269,36 @@ info! {
         communication_bytes: usize,
         /// Padded shapes; 0: mini-batches are not padded.
         capture_bytes: usize,
-        /// Reserve for libraries: 1 GiB of a given GPU,
-        /// up to 256 MiB of free memory.
+        /// Reserve for libraries: 1 GiB of a given GPU, up
+        /// to 256 MiB of free memory.
         reserve_bytes: usize,
         /// Pinned main memory, once per process.
         pinned_bytes: usize,
         /// Cached rows.
         num_cached: usize,
-        /// Placement, not AUTO.
+        /// Not AUTO.
         graph_placement: crate::GraphPlacement,
-        /// Placement, not AUTO.
+        /// Not AUTO.
         feature_placement: crate::FeaturePlacement,
-        /// 1: complete; 0: without steps, because a custom
-        /// sampler's mini-batches have no bound.
+        /// 1: complete; 0: without steps: mini-batches of
+        /// a custom sampler have no bound.
         bounded: bool,
     }
 }
 
 facts! {
-    /// Times of a rank's steps, in seconds; the guide on GPUs tells how GPUs measure them. The last
-    /// member of its structs; later versions append to it.
+    /// Times of a rank's steps, in seconds; the guide on GPUs tells how these are measured there. The
+    /// last field of its structs; later versions append to it.
     pub struct Times(gnnmg_times) {
         /// Everything but validation.
         total: f64,
         /// Waiting for mini-batches.
         wait: f64,
-        /// Sampling, sum over loader threads.
+        /// Sampling, on all loader threads.
         sample: f64,
-        /// Gathering, sum over loader threads.
+        /// Gathering, on all loader threads.
         gather: f64,
-        /// Forward and backward passes.
+        /// Passes.
         compute: f64,
         /// All-reduces, including waits.
         reduce: f64,
@@ -316,7 +316,7 @@ info! {
         state: crate::TrainerState,
         /// Epoch, from 0.
         epoch: i64,
-        /// Number of epochs.
+        /// Epochs.
         num_epochs: usize,
         /// Steps done in the epoch.
         step: i64,
@@ -324,9 +324,9 @@ info! {
         num_steps: usize,
         /// Seeds done, all ranks together.
         seeds_done: i64,
-        /// Mean loss of the epoch so far.
+        /// Mean of the epoch so far.
         loss: f64,
-        /// Mean accuracy of the epoch so far, as trained.
+        /// Mean of the epoch so far, as trained.
         accuracy: f64,
         /// Speed, all ranks together.
         seeds_per_second: f64,
@@ -346,7 +346,7 @@ info! {
         device: crate::DeviceType,
         /// Ranks of this process.
         num_ranks: usize,
-        /// Times of the first, in the epoch so far.
+        /// Times of this process's first rank, in the epoch so far.
         times: crate::Times,
     }
 }
@@ -362,15 +362,15 @@ info! {
         epoch: i64,
         /// Complete steps.
         num_steps: usize,
-        /// Bytes that its GPU read over the bus: mini-batches and
-        /// feature rows, without edges of a pinned graph.
+        /// Bytes that its GPU read over the bus: mini-batches and feature
+        /// rows, without edges of a pinned graph.
         bus_bytes: i64,
         /// Rows gathered by its GPU, known at the end of the epoch.
         num_rows: usize,
         /// Rows gathered from the GPU's own memory.
         num_rows_there: usize,
-        /// Idle time of the GPU's training queue, or of the rank's
-        /// thread: `total` without passes, all-reduces and updates.
+        /// Idle time of the GPU's training queue, or of the rank's thread:
+        /// `total` - `compute` - `reduce` - `optimizer`.
         idle_seconds: f64,
         /// Times in the epoch so far.
         times: crate::Times,
@@ -384,7 +384,7 @@ info! {
         best: bool,
         /// Epoch, from 0.
         epoch: i64,
-        /// Number of epochs.
+        /// Epochs.
         num_epochs: usize,
         /// Steps.
         num_steps: usize,
@@ -394,7 +394,7 @@ info! {
         train_accuracy: f64,
         /// Rate of the last step.
         learning_rate: f64,
-        /// Validation, until the callback returns; NULL: none.
+        /// Metrics, valid until the callback returns; NULL: none.
         validation: Option<crate::Metrics>,
         /// Time of the validation.
         evaluation_seconds: f64,
@@ -410,13 +410,13 @@ info! {
         device: crate::DeviceType,
         /// Ranks of this process.
         num_ranks: usize,
-        /// Times of the first.
+        /// Times of this process's first rank.
         times: crate::Times,
     }
 }
 
 info! {
-    /// Facts about a predictor, and the times of its calls.
+    /// Facts about a predictor.
     pub struct PredictorInfo(gnnmg_predictor_info) {
         /// Type of logits, probabilities and embeddings.
         dtype: crate::DataType,
@@ -424,7 +424,7 @@ info! {
         task: crate::Task,
         /// 1: whole neighborhoods; 0: drawn.
         exact: bool,
-        /// Number of nodes, or graphs.
+        /// Nodes, or graphs.
         num_ids: usize,
         /// Columns of logits and probabilities.
         output_dim: usize,
@@ -444,9 +444,9 @@ info! {
 }
 
 info! {
-    /// State of a server, and its counts since the start.
+    /// Facts about a server; counts are since its start.
     pub struct ServerInfo(gnnmg_server_info) {
-        /// Port; 0: not listening.
+        /// 0: not listening.
         port: i32,
         /// Parts of the data.
         num_parts: usize,

@@ -997,7 +997,7 @@ settings! {
         /// 1: batch norm takes its statistics from all mini-batches of a step on all ranks, and updates the running statistics once per step. A rank then keeps its mini-batches of a step in memory, and each batch norm adds two small all-reduces. Not with deterministic.
         /// Default: false.
         sync_batch_norm(bool) = "sync_batch_norm",
-        /// Loader threads per rank. 0: the rank's own thread samples.
+        /// Threads per rank that sample and gather mini-batches in advance. 0: none; the rank makes each mini-batch itself, before its pass.
         /// Range: 0 to 1024.
         /// Default: 1.
         loader_threads(usize) = "loader_threads",

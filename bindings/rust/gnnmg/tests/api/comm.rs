@@ -120,7 +120,7 @@ fn replicas_that_reduce_gradients_stay_equal() {
             let mut optimizer = Optimizer::new(&mut model, &OptimizerConfig::new())?;
             for batch in loader.epoch() {
                 let batch = batch?;
-                model.forward_training(&batch)?;
+                model.forward(&batch)?;
                 model.backward(Loss::Auto)?;
                 if batch.info()?.last_of_step {
                     comm.all_reduce(&mut model.gradients_mut()?, Reduce::Sum)?;

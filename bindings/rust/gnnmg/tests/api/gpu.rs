@@ -40,11 +40,11 @@ fn epoch_on(
             let mut other = Graph::from_coo(context, nodes.len(), &[0], &[1]).unwrap();
             let refused = other.set_node_tensor(0, "far", &nodes);
             expect(refused, ErrorKind::InvalidArgument, "lies on a GPU");
-            let mut apart = first.try_clone().unwrap();
+            let apart = first.try_clone().unwrap();
             let text = "the model lies in main memory and the mini-batch on GPU";
-            expect(apart.forward(&batch), ErrorKind::InvalidArgument, text);
+            expect(apart.infer(&batch), ErrorKind::InvalidArgument, text);
         }
-        model.forward_training(&batch).unwrap();
+        model.forward(&batch).unwrap();
         losses.push(model.backward(Loss::Auto).unwrap());
         optimizer.step(&mut model).unwrap();
     }

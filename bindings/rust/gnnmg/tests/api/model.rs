@@ -68,7 +68,7 @@ fn a_loop_of_ones_own_learns() {
     let mut optimizer = Optimizer::new(&mut model, &adam).unwrap();
     for _ in 0..5 {
         for batch in loader.epoch() {
-            let logits = model.forward_training(&batch.unwrap()).unwrap();
+            let logits = model.forward(&batch.unwrap()).unwrap();
             assert_eq!(logits.shape()[1], 4);
             assert!(model.backward(Loss::Auto).unwrap() > 0.0);
             optimizer.step(&mut model).unwrap();
@@ -100,7 +100,7 @@ fn an_optimizer_goes_on_from_its_file() {
     let batch = sampler.sample(Some(&data), &[1, 2, 3], 0, 0, 0).unwrap();
     let adam = OptimizerConfig::new().optimizer(OptimizerKind::Adam).learning_rate(0.1);
     let step = |model: &mut Model, optimizer: &mut Optimizer| {
-        model.forward_training(&batch).unwrap();
+        model.forward(&batch).unwrap();
         model.backward(Loss::Auto).unwrap();
         optimizer.step(model).unwrap();
         model.parameters().unwrap().as_slice::<f32>().unwrap().to_vec()
@@ -140,9 +140,9 @@ fn a_loss_of_ones_own_gives_its_gradient() {
     let batch = sampler.sample(Some(&data), &[1, 2, 3], 0, 0, 0).unwrap();
     let mut model = small_model(&context, &data);
     expect(model.backward(Loss::Auto), ErrorKind::NotFound, "");
-    let plain = model.forward(&batch).unwrap();
+    let plain = model.infer(&batch).unwrap();
     expect(model.backward(Loss::Auto), ErrorKind::NotFound, "");
-    let logits = model.forward_training(&batch).unwrap();
+    let logits = model.forward(&batch).unwrap();
     assert_eq!(plain.as_slice::<f32>().unwrap(), logits.as_slice::<f32>().unwrap());
     model.backward_from(&Array2::<f32>::from_elem((3, 4), 0.5)).unwrap();
     let bias = model.gradient("convs.1.lin_l.bias").unwrap();
@@ -150,7 +150,7 @@ fn a_loss_of_ones_own_gives_its_gradient() {
     assert!(model.gradients().unwrap().as_slice::<f32>().unwrap().iter().any(|g| *g != 0.0));
     model.gradients_mut().unwrap().as_mut_slice::<f32>().unwrap().fill(0.0);
     assert_eq!(model.gradient("convs.1.lin_l.bias").unwrap().as_slice::<f32>().unwrap(), [0.0; 4]);
-    model.forward_training(&batch).unwrap();
+    model.forward(&batch).unwrap();
     expect(model.backward_from(&[1.0f32]), ErrorKind::InvalidArgument, "");
 }
 
@@ -199,7 +199,7 @@ fn weights_go_through_files() {
 fn embeddings_of_all_nodes() {
     let (context, _graph, data) = planted(100);
     let folder = Folder::new();
-    let mut model = small_model(&context, &data);
+    let model = small_model(&context, &data);
     let rows = model.embed(&data).unwrap();
     assert_eq!(rows.shape(), [100, 4]);
     let again = finish(|| model.embed_timeout(&data, SOON)).unwrap();

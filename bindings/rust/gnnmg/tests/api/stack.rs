@@ -81,7 +81,7 @@ fn once_a_stack_was_used_it_grows_no_more() {
     let sampler = Sampler::new(&graph, &SamplerConfig::new().fanouts(&[2])).unwrap();
     let batch = sampler.sample(Some(&data), &[1, 2], 0, 0, 0).unwrap();
     let mut model = stack(&context, &data, 0).unwrap();
-    assert_eq!(model.forward(&batch).unwrap().shape(), [2, 4]);
+    assert_eq!(model.infer(&batch).unwrap().shape(), [2, 4]);
     expect(model.add_dropout(0.5), ErrorKind::Busy, "");
 }
 
