@@ -10,7 +10,7 @@
 
 #include "data/assemble.h"
 #include "data/numbers.h"
-#include "data/relabeller.h"
+#include "data/relabeler.h"
 
 namespace gnnmg::data {
 
@@ -50,7 +50,7 @@ class CategoryColumn {
   Codes codes(Coding coding = Coding::kOccurring) const;
 
  private:
-  Relabeller values_;
+  Relabeler values_;
   Pieces<int32_t> codes_;
 };
 

@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "data/numbers.h"
-#include "data/relabeller.h"
+#include "data/relabeler.h"
 #include "graph/graph.h"
 #include "io/text.h"
 
@@ -82,7 +82,7 @@ class NodeKeys {
   int64_t number_of(int64_t key, Pieces<int32_t>& numbers);
   base::Tensor take_names(int64_t bytes, const std::string& where);
 
-  Relabeller ids_;
+  Relabeler ids_;
   NameTable names_;
   Pieces<int32_t> id_numbers_, name_numbers_;  // number of the node, by entries of the tables above
   int64_t count_ = 0;

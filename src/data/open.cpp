@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "data/gin.h"
 #include "data/readers.h"
-#include "data/recognise.h"
+#include "data/recognize.h"
 #include "data/split_files.h"
 #include "data/unused.h"
 #include "io/foreign.h"
@@ -148,10 +148,10 @@ void warn_of_files_beside(const Candidate& candidate, const std::string& path,
     warn_of_unread_files(folder, reading.budget.files(), is_more, is_known, reading.context.log);
 }
 
-DatasetRef open_recognised(const std::string& path, const OpenOptions& options,
+DatasetRef open_recognized(const std::string& path, const OpenOptions& options,
                            const ReadContext& context) {
   std::vector<Candidate> passed_over;
-  const Candidate candidate = recognise(path, options.format, &passed_over);
+  const Candidate candidate = recognize(path, options.format, &passed_over);
   for (const Candidate& other : passed_over)
     context.log.add(
         base::LogLevel::kInfo,
@@ -194,7 +194,7 @@ DatasetRef open_dataset(const std::string& path, const OpenOptions& options,
   const base::CancelScope listening(context.cancel, "opening a data set");
   constexpr int kDepth = 2;
   try {
-    return open_recognised(path, options, context);
+    return open_recognized(path, options, context);
   } catch (const base::Error& error) {
     if (error.status() != base::Status::kFormat || !base::is_directory(path)) throw;
     const std::string unfetched = unfetched_in(path, kDepth);

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "data/parts_metadata.h"
-#include "data/recognise.h"
+#include "data/recognize.h"
 
 namespace gnnmg::data::parts {
 namespace {
@@ -19,7 +19,7 @@ constexpr const char* kExpected = ", expected a folder that gnnmg_dataset_save_p
 std::optional<Candidate> other_data(const std::string& folder) {
   std::vector<Candidate> passed_over;
   try {
-    return recognise(folder, "", &passed_over);
+    return recognize(folder, "", &passed_over);
   } catch (const base::Error& error) {
     if (error.status() != Status::kFormat) throw;
     return std::nullopt;

@@ -6,7 +6,7 @@
 
 #include "data/arrays.h"
 #include "data/dataset.h"
-#include "data/recognise.h"
+#include "data/recognize.h"
 #include "io/npy.h"
 
 namespace gnnmg::data {

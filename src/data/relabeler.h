@@ -12,7 +12,7 @@ namespace gnnmg::data {
 
 // Numbers ids of any size in order of appearance: a table of slots that hold positions in the list
 // of ids, at most half full.
-class Relabeller {
+class Relabeler {
  public:
   int64_t number(int64_t id) {
     if (2 * (ids_.size() + 1) > slots_.size()) grow();

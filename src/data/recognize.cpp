@@ -1,4 +1,4 @@
-#include "data/recognise.h"
+#include "data/recognize.h"
 
 #include <algorithm>
 #include <array>
@@ -469,7 +469,7 @@ const char* format_name(Format format) noexcept {
   return "unknown";
 }
 
-Candidate recognise(const std::string& path, std::string_view wanted,
+Candidate recognize(const std::string& path, std::string_view wanted,
                     std::vector<Candidate>* passed_over) {
   const bool any = wanted.empty();
   if (!any && std::none_of(kFormats.begin(), kFormats.end(),

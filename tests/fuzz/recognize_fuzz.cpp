@@ -1,7 +1,7 @@
 // Recognition of formats by the first bytes of a file: the first byte selects the file's name, the
 // rest is the file. It is tested by its own path, by its folder and by a folder above that. The
 // files are really written, in memory if the system has such a place.
-#include "data/recognise.h"
+#include "data/recognize.h"
 
 #include <fstream>
 
@@ -21,7 +21,7 @@ constexpr const char* kNames[] = {"s.txt",   "s.txt.gz", "s.npz", "metadata.json
 void look_at(const fs::path& path) {
   for (const char* wanted : {"", "gin", "edges"}) try {
       std::vector<data::Candidate> passed_over;
-      data::recognise(path, wanted, &passed_over);
+      data::recognize(path, wanted, &passed_over);
     } catch (const base::Error&) {
     }
 }

@@ -1,5 +1,5 @@
 // The format that each file is taken for, and the error when there is none.
-#include "data/recognise.h"
+#include "data/recognize.h"
 
 #include <filesystem>
 
@@ -10,7 +10,7 @@ namespace {
 
 using base::Status;
 
-class Recognise : public testing::Test {
+class Recognize : public testing::Test {
  protected:
   void plain(const std::string& folder) {
     dir_.write(folder + "/edges.npy", npy_of<int32_t>({0, 1}, "(1, 2)"));
@@ -23,7 +23,7 @@ class Recognise : public testing::Test {
   // "format path", the path without the temporary folder.
   std::string found(const std::string& name, std::string_view wanted = "") {
     std::vector<Candidate> others;
-    const Candidate taken = recognise(dir_.file(name), wanted, &others);
+    const Candidate taken = recognize(dir_.file(name), wanted, &others);
     std::string text =
         base::text(format_name(taken.format), " ", taken.path.substr(dir_.path().size() + 1));
     for (const Candidate& other : others) text += base::text(", ", format_name(other.format));
@@ -33,7 +33,7 @@ class Recognise : public testing::Test {
   Opener opener_;
 };
 
-TEST_F(Recognise, WhatLiesInAFolder) {
+TEST_F(Recognize, WhatLiesInAFolder) {
   plain("a");
   EXPECT_EQ(found("a"), "plain a");
   native("b");
@@ -51,7 +51,7 @@ TEST_F(Recognise, WhatLiesInAFolder) {
 }
 
 // A path of any of a set's files, packed or not.
-TEST_F(Recognise, TuByAnyFile) {
+TEST_F(Recognize, TuByAnyFile) {
   for (const char* name : {"A", "graph_indicator", "node_labels", "edge_attributes"})
     dir_.write(base::text("tu/X_", name, ".txt"), "1\n");
   dir_.write("tu/X_node_attributes.txt.gz", "1\n");
@@ -62,14 +62,14 @@ TEST_F(Recognise, TuByAnyFile) {
   EXPECT_EQ(found("lone/X_node_labels.txt"), "edges lone/X_node_labels.txt");
 }
 
-TEST_F(Recognise, FilesOfWindowsAreNoData) {
+TEST_F(Recognize, FilesOfWindowsAreNoData) {
   dir_.write("set/EDGES.CSV", "0,1\n");
   for (const char* name : {"Thumbs.db", "desktop.ini", "ehthumbs.db", "__MACOSX/._EDGES.CSV"})
     dir_.write(base::text("set/", name), "x");
   EXPECT_EQ(found("set"), "edges set/EDGES.CSV");
 }
 
-TEST_F(Recognise, DataOfAnotherFormatThanTheWantedOne) {
+TEST_F(Recognize, DataOfAnotherFormatThanTheWantedOne) {
   native("set");
   expect_error(Status::kFormat,
                {"/set: expected a data set of format planetoid, found one of format gnnmg;"},
@@ -80,7 +80,7 @@ TEST_F(Recognise, DataOfAnotherFormatThanTheWantedOne) {
                [&] { found("list.txt", "ogb"); });
 }
 
-TEST_F(Recognise, ArraysOfScipy) {
+TEST_F(Recognize, ArraysOfScipy) {
   dir_.write("a/x", "");
   write_npz(dir_.file("a/adj.npz"), {{"format", npy_string("csr")},
                                      {"shape", npy_of<int64_t>({3, 3}, "(2,)")},
@@ -91,7 +91,7 @@ TEST_F(Recognise, ArraysOfScipy) {
                [&] { found("a/adj.npz"); });
 }
 
-TEST_F(Recognise, TablesOfSparkAndHadoop) {
+TEST_F(Recognize, TablesOfSparkAndHadoop) {
   dir_.write("one/_SUCCESS", "");
   dir_.write("one/.part-00000.crc", "x");
   const std::string part = "part-00000-1c2-c000.csv";
@@ -125,7 +125,7 @@ TEST_F(Recognise, TablesOfSparkAndHadoop) {
   expect_error(Status::kFormat, {"found part-a.csv, part-b.csv"}, [&] { found("odd"); });
 }
 
-TEST_F(Recognise, SubfoldersByPreference) {
+TEST_F(Recognize, SubfoldersByPreference) {
   plain("set/plain");
   dir_.write("set/planetoid/ind.tiny.graph", "x");
   dir_.write("set/.hidden/metadata.json", R"({"format": "gnnmg-dataset"})");
@@ -143,14 +143,14 @@ TEST_F(Recognise, SubfoldersByPreference) {
                [&] { found("set"); });
 }
 
-TEST_F(Recognise, TwoOfAKindAreAQuestion) {
+TEST_F(Recognize, TwoOfAKindAreAQuestion) {
   plain("sets/one");
   plain("sets/two");
   expect_error(Status::kFormat, {"holds 2 data sets of format plain", "sets/one", "sets/two"},
                [&] { found("sets"); });
 }
 
-TEST_F(Recognise, NothingThatIsKnown) {
+TEST_F(Recognize, NothingThatIsKnown) {
   dir_.write("a/notes.md", "text");
   dir_.write("a/edges.npy", "no labels");
   expect_error(
@@ -178,7 +178,7 @@ TEST_F(Recognise, NothingThatIsKnown) {
   expect_error(Status::kFormat, {"found metadata.json"}, [&] { found("e"); });
 }
 
-TEST_F(Recognise, PathsAndFormatsThatDoNotExist) {
+TEST_F(Recognize, PathsAndFormatsThatDoNotExist) {
   expect_error(Status::kNotFound, {"/nowhere: no such file or folder"}, [&] { found("nowhere"); });
   std::filesystem::create_symlink("loop", dir_.file("loop"));
   expect_error(Status::kIo, {"/loop: open the link to loop: ", "symbolic links"},
@@ -189,7 +189,7 @@ TEST_F(Recognise, PathsAndFormatsThatDoNotExist) {
   expect_error(Status::kIo, {"special file"}, [&] { opener_.open("/dev/null"); });
 }
 
-TEST_F(Recognise, TheLogSaysWhatWasTaken) {
+TEST_F(Recognize, TheLogSaysWhatWasTaken) {
   plain("set/plain");
   dir_.write("set/planetoid/ind.tiny.graph", "x");
   opener_.open(dir_.file("set"));

@@ -43,7 +43,7 @@ struct Candidate {
 // `passed_over` gets the others. kNotFound when nothing is there; kFormat, with the formats that
 // are supported and the content found, when nothing is recognized or two of equal rank are, or
 // naming a kind of file that is not read; kInvalidArgument for an unknown `wanted`.
-Candidate recognise(const std::string& path, std::string_view wanted,
+Candidate recognize(const std::string& path, std::string_view wanted,
                     std::vector<Candidate>* passed_over);
 
 // The data sets of one or many arrays in the folders of `folder`, which holds `candidate` itself;
