@@ -5,11 +5,10 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/lower.h"
 
 namespace gnnmg::base {
 namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // Insertions, deletions, replacements and swaps of neighbors that lead from one text to the other;
 // the case of letters does not count.

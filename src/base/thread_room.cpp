@@ -6,11 +6,11 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstddef>
 #include <new>
 #include <thread>
 #include <vector>
 
+#include "base/never_destroyed.h"
 #include "base/signals.h"
 
 namespace gnnmg::base {
@@ -76,9 +76,8 @@ Error refused_resource(const std::system_error& error) {
 
 std::mutex& thread_starts() noexcept {
   // Never destroyed: threads may be started while the process exits.
-  alignas(std::mutex) static std::byte place[sizeof(std::mutex)];
-  static std::mutex& instance = *new (place) std::mutex;
-  return instance;
+  static NeverDestroyed<std::mutex> instance;
+  return *instance;
 }
 
 bool start_where_room(int count, const std::function<void()>& start) {

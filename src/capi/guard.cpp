@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstddef>
 #include <cstring>
 #include <list>
 #include <mutex>
@@ -18,6 +17,7 @@
 
 #include "base/callback.h"
 #include "base/give_back.h"
+#include "base/never_destroyed.h"
 #include "base/thread_room.h"
 #include "capi/arguments.h"
 #include "io/bytes.h"
@@ -46,9 +46,8 @@ struct Left {
   std::atomic<bool> any{false};
 };
 Left& left() noexcept {
-  alignas(Left) static std::byte place[sizeof(Left)];
-  static Left& instance = *new (place) Left;
-  return instance;
+  static base::NeverDestroyed<Left> instance;
+  return *instance;
 }
 
 void leave(Works& works) noexcept {

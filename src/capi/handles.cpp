@@ -1,11 +1,10 @@
 #include "capi/handles.h"
 
-#include <cstddef>
 #include <mutex>
-#include <new>
 #include <shared_mutex>
 
 #include "base/error.h"
+#include "base/never_destroyed.h"
 
 namespace gnnmg::capi {
 namespace {
@@ -32,9 +31,8 @@ struct Table {
 
 // Never destroyed: threads of the library may look handles up while the process ends.
 Table& table() noexcept {
-  alignas(Table) static std::byte place[sizeof(Table)];
-  static Table& instance = *new (place) Table;
-  return instance;
+  static base::NeverDestroyed<Table> instance;
+  return *instance;
 }
 
 struct Token {

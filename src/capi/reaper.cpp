@@ -2,14 +2,13 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstddef>
 #include <mutex>
-#include <new>
 #include <utility>
 #include <vector>
 
 #include "base/background.h"
 #include "base/error.h"
+#include "base/never_destroyed.h"
 #include "capi/guard.h"
 #include "capi/handles.h"
 #include "capi/object.h"
@@ -30,9 +29,8 @@ struct Counts {
 
 // Never destroyed: threads outlive the end of main().
 Counts& counts() noexcept {
-  alignas(Counts) static std::byte place[sizeof(Counts)];
-  static Counts& instance = *new (place) Counts;
-  return instance;
+  static base::NeverDestroyed<Counts> instance;
+  return *instance;
 }
 
 // Counts a thread while it lives.
@@ -67,9 +65,8 @@ bool waits_for_exit(const Object& object) noexcept {
 struct AtExit {
   ~AtExit() {
     if (forked()) return;
-    using Objects = std::vector<std::shared_ptr<Object>>;
-    alignas(Objects) static std::byte place[sizeof(Objects)];
-    static Objects& left = *new (place) Objects;
+    static base::NeverDestroyed<std::vector<std::shared_ptr<Object>>> never_destroyed;
+    auto& left = *never_destroyed;
     try {
       left = take_all_handles();
     } catch (...) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/lower.h"
 #include "data/missing_number.h"
 #include "io/bytes.h"
 #include "io/fields.h"
@@ -320,9 +321,7 @@ class DirectionColumn final : public EdgeColumn {
 
  private:
   static bool is(std::string_view field, std::string_view word) {
-    return std::equal(field.begin(), field.end(), word.begin(), word.end(), [](char a, char b) {
-      return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b;
-    });
+    return std::ranges::equal(field, word, [](char a, char b) { return base::lower(a) == b; });
   }
   IntegerColumn labels_;
   bool directions_ = true, undirected_ = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/lower.h"
 #include "io/fields.h"
 #include "io/text.h"
 
@@ -42,9 +43,7 @@ void EdgeComments::read(std::string_view line) {
   constexpr int64_t kMostLooked = 200;
   constexpr size_t kMostBytes = 1000;
   if (++lines_ > kMostLooked) return;
-  std::string text(line.substr(0, kMostBytes));
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const std::string text = base::lower(line.substr(0, kMostBytes));
   const std::string_view said = without_marks(text);
   const bool counts = said.starts_with("nodes:") || said.starts_with("edges:");
   if (num_nodes < 0 && counts) num_nodes = number_after(said, "nodes:");

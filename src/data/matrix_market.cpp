@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "base/lower.h"
 #include "data/edge_column.h"
 #include "data/edge_list.h"
 #include "data/lines.h"
@@ -20,13 +21,6 @@ using base::fail;
 using base::Status;
 
 constexpr std::string_view kBanner = "%%matrixmarket";
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 class MatrixMarketParser {
  public:
@@ -78,7 +72,7 @@ class MatrixMarketParser {
     words.cut(line, ' ');
     std::string kind[4];
     for (size_t i = 0; i < 4; ++i)
-      if (i + 1 < words.fields().size()) kind[i] = lower(words.fields()[i + 1]);
+      if (i + 1 < words.fields().size()) kind[i] = base::lower(words.fields()[i + 1]);
     const auto& [object, format, field, symmetry] = kind;
     const auto refuse = [&](std::string_view word, std::string_view expected) {
       fail(Status::kUnsupported, lines_.where(), ": a Matrix Market file of the kind \"",
@@ -243,9 +237,8 @@ class MatrixMarketParser {
 bool looks_like_matrix_market(std::string_view start) noexcept {
   if (start.starts_with("\xef\xbb\xbf")) start.remove_prefix(3);
   start.remove_prefix(std::min(start.find_first_not_of(" \t\r\n"), start.size()));
-  if (start.size() < kBanner.size()) return false;
-  return std::equal(kBanner.begin(), kBanner.end(), start.begin(),
-                    [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b); });
+  return std::ranges::equal(start.substr(0, kBanner.size()), kBanner,
+                            [](char a, char b) { return base::lower(a) == b; });
 }
 
 Found parse_matrix_market(std::unique_ptr<io::ByteSource> source, Reading& reading) {

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "base/lower.h"
 #include "data/geom_gcn.h"
 #include "data/gin.h"
 #include "data/matrix_market.h"
@@ -407,9 +408,7 @@ bool is_archive_of_a_set(const std::string& path) {
 }
 
 bool is_edge_list_name(std::string_view name) {
-  std::string lower(name);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  std::string lower = base::lower(name);
   if (lower.ends_with(kPacked)) lower.resize(lower.size() - kPacked.size());
   constexpr std::string_view kEndings[] = {".csv", ".tsv", ".txt",   ".edges", ".edgelist",
                                            ".el",  ".mtx", ".graph", ".metis"};

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/lower.h"
+
 namespace gnnmg::data {
 namespace {
 
@@ -16,12 +18,9 @@ using NameList = std::vector<std::string_view>;
 std::string plain_name(std::string_view name) {
   std::string plain;
   if (const size_t end = name.find_first_of("(:", 1); end != name.npos) name = name.substr(0, end);
-  for (const char c : name) {
-    if (c >= 'A' && c <= 'Z')
-      plain += static_cast<char>(c - 'A' + 'a');
-    else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || static_cast<uint8_t>(c) >= 0x80)
+  for (const char c : base::lower(name))
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || static_cast<uint8_t>(c) >= 0x80)
       plain += c;
-  }
   return plain;
 }
 

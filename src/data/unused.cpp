@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/lower.h"
 #include "io/bytes.h"
 
 namespace gnnmg::data {
@@ -69,8 +70,7 @@ bool is_split_name(std::string_view name) {
   const auto is_part = [&] { return std::ranges::count(kParts, word) > 0; };
   std::string lower;
   for (const char c : name) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    lower += static_cast<char>(upper ? c - 'A' + 'a' : c);
+    lower += base::lower(c);
     if (lower.back() >= 'a' && lower.back() <= 'z') {
       word += lower.back();
       continue;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/lower.h"
 
 namespace gnnmg::device {
 namespace {
@@ -75,9 +76,7 @@ std::string text_of_cores(const std::vector<int>& cores) {
 
 std::optional<NodeCores> cores_beside(std::string_view bus_id) noexcept {
   try {
-    std::string name(bus_id);
-    for (char& c : name)
-      if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
+    const std::string name = base::lower(bus_id);
     if (!is_bus_id(name)) return std::nullopt;
     const auto node =
         number_of(trimmed(contents_of(base::text("/sys/bus/pci/devices/", name, "/numa_node"))));

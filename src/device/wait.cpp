@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,6 +11,7 @@
 
 #include "base/background.h"
 #include "base/error.h"
+#include "base/never_destroyed.h"
 #include "device/exit.h"
 #include "device/launch_order.h"
 
@@ -28,9 +28,8 @@ struct Quarantine {
 };
 // Never destroyed, because detached threads outlive main().
 Quarantine& the_quarantine() noexcept {
-  alignas(Quarantine) static std::byte place[sizeof(Quarantine)];
-  static Quarantine& instance = *new (place) Quarantine;
-  return instance;
+  static base::NeverDestroyed<Quarantine> instance;
+  return *instance;
 }
 
 // Sleeps longer after each poll, so that short waits end soon after the work does.

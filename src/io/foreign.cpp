@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/lower.h"
 #include "io/fields.h"
 #include "io/text.h"
 
@@ -114,13 +115,6 @@ constexpr Magic kMagics[] = {
     {0, ">>graph6<<"sv, "a graph6 file", kWriteEdges},
     {0, ">>sparse6<<"sv, "a sparse6 file", kWriteEdges},
 };
-
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
@@ -612,7 +606,7 @@ std::optional<ForeignKind> foreign_kind(std::string_view start) {
   if (binary) return kind_of_binary(start);
   if (start.starts_with("\xef\xbb\xbf")) start.remove_prefix(3);
   if (const auto sixes = kind_of_sixes(start)) return sixes;
-  return kind_of_words(lowered(start));
+  return kind_of_words(base::lower(start));
 }
 
 std::string not_read(const ForeignKind& kind) {
