@@ -496,7 +496,8 @@ GNNMG_STATUS gnnmg_graph_create_from_coo(const gnnmg_context* context, int64_t n
 /** Frees the handle. */
 GNNMG_API void gnnmg_graph_free(gnnmg_graph* graph);
 
-/** Adds a node type. `node_type` gets its index and may be NULL. */
+/** Adds a node type.
+ * @param node_type its index; may be NULL */
 GNNMG_STATUS gnnmg_graph_add_node_type(gnnmg_graph* graph, const char* name, int64_t num_nodes,
                                        int32_t* node_type);
 

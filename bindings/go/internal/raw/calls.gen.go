@@ -344,7 +344,7 @@ func GraphFree(graph uintptr) {
 	C.shim_graph_free(C.uintptr_t(graph))
 }
 
-// GraphAddNodeType: Adds a node type. `node_type` gets its index and may be NULL.
+// GraphAddNodeType: Adds a node type.
 func GraphAddNodeType(graph uintptr, name *byte, numNodes int64) (Result, int32) {
 	reach(25)
 	r := C.shim_graph_add_node_type(C.uintptr_t(graph), (*C.char)(unsafe.Pointer(name)), C.int64_t(numNodes))

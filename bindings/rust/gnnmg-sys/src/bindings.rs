@@ -2799,7 +2799,9 @@ deleter called.
     /// Frees the handle.
     pub fn gnnmg_graph_free(graph: *mut gnnmg_graph);
     #[must_use]
-    /// Adds a node type. `node_type` gets its index and may be NULL.
+    /** Adds a node type.
+
+- `node_type`: its index; may be NULL*/
     pub fn gnnmg_graph_add_node_type(
         graph: *mut gnnmg_graph,
         name: *const ::core::ffi::c_char,
