@@ -49,6 +49,9 @@ def read_header(path):
         for key, words in re.findall(r"@param(?:\[[\w,]+\])? (\w+)((?:(?!@(?:param|return|threading|owns)).)*)", lines):
             doc[key] = words
         parts = [] if parameters.strip() == "void" else parameters.split(",")
+        for sentence in lines.split("@")[0].split(". "):
+            told = [part for part in parts if f"`{part.split()[-1].lstrip('*')}`" in sentence and "NULL" in sentence]
+            assert not told, f"{name}: say in @param what NULL means: {sentence.strip()}"
         functions.append(Function(" ".join(result.split()), name, [Parameter(p, doc, handles) for p in parts]))
     declared = text.count("\nGNNMG_API")
     assert len(functions) == declared, f"{len(functions)} functions were understood of {declared}"

@@ -93,6 +93,8 @@ cmp whole.safetensors killed.safetensors
 [[ $(grep ^test whole.txt) == "$(grep ^test killed.txt | tail -n 1)" ]]
 cat errors-0 errors-1
 [[ ! -s errors-0 && ! -s errors-1 ]]
-for kind in process server; do
-  ((most_memory[$kind] <= first_memory[$kind] * 5 / 4 && most_files[$kind] <= first_files[$kind] + 4))
-done
+for kind in process server; do ((most_files[$kind] <= first_files[$kind] + 4)); done
+((most_memory[process] <= first_memory[process] * 5 / 4))
+# A server's memory follows the number of answers asked for at one moment; 26 MB between two starts have been seen, and none after
+# the first minute of one that ran for five.
+((most_memory[server] <= first_memory[server] + 50000))
