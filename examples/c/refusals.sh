@@ -29,6 +29,22 @@ for option in save log tensorboard checkpoints; do
 done
 expect 2 "train: --save none/x: " "$train" planted:500 --epochs 1 --save none/x
 [[ ! -e nowhere ]] || { echo "a link to nothing was written through"; bad=1; }
+# An option that is 0 or 1, with its value next to it, after = and without one. Names open, but have no labels.
+mkdir names
+printf 'a b\nb c\nc a\n' >names/list
+for value in " 1" =1 ""; do
+  # shellcheck disable=SC2086 # two words
+  expect 2 "there is none with labels" "$train" --relabel$value names/list
+  # shellcheck disable=SC2086
+  expect 0 "test    accuracy" "$train" planted:500 --epochs 1 --normalize$value
+done
+expect 1 "relabel=1 numbers names" "$train" --relabel 0 names/list
+expect 2 "train: --relabel 2: expected 0 or 1" "$train" --relabel=2 names/list
+expect 2 "train: one data set, please, not names/list and 2 " "$train" --relabel names/list 2
+# Another training in the same folder.
+expect 0 "test    accuracy" "$train" planted:500 --epochs 1 --checkpoints kept
+expect 1 "holds checkpoints of another training.*load it first \(--resume\)" "$train" planted:500 --epochs 1 --checkpoints kept
+expect 0 "resumed 1 epochs" "$train" planted:500 --epochs 2 --checkpoints kept --resume
 expect 0 "split   .*, drawn at random" "$train" planted:500 --epochs 1 --random-split 0.5,0.2 --save model.safetensors
 expect 0 "test    accuracy" "$train" planted:500 --epochs 1 --save model.safetensors
 exit $bad

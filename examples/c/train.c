@@ -39,13 +39,19 @@ static void end_by_interrupt(gnnmg_context* context) {
   _exit(130); /* exit() would end LibTorch's objects in the middle of a step */
 }
 
-/* Reports an error of the user without a place in the source; a setting that the library refuses
- * like any other wrong option. */
+/* Reports an error of the user without a place in the source, with the option in place of the
+ * function that loads a checkpoint; a setting that the library refuses like any other wrong option.
+ */
 static void accept(gnnmg_status status) {
   if (status >= 0) return;
+  static const char loads[] = "gnnmg_trainer_load()";
   const int option = status == GNNMG_ERR_INVALID_ARGUMENT;
+  const char* text = gnnmg_last_error();
+  const char* call = strstr(text, loads);
+  const int before = (int)(call ? (size_t)(call - text) : strlen(text));
   fflush(stdout);
-  fprintf(stderr, "train: %s%s\n", gnnmg_last_error(), option ? " (try --help)" : "");
+  fprintf(stderr, "train: %.*s%s%s%s\n", before, text, call ? "--resume" : "",
+          call ? call + sizeof loads - 1 : "", option ? " (try --help)" : "");
   exit(option ? 2 : 1);
 }
 

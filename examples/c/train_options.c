@@ -350,6 +350,9 @@ void train_options_parse(train_options* o, int argc, char** argv) {
   set_defaults();
   for (int code; (code = getopt_long(argc, argv, "h", all, NULL)) != -1;) {
     if (code == '?') give_up(argv[optind - 1]);
+    if (code >= FIRST && all[code - FIRST].has_arg == optional_argument && !optarg &&
+        argv[optind] && (strcmp(argv[optind], "0") == 0 || strcmp(argv[optind], "1") == 0))
+      optarg = argv[optind++]; /* --relabel 1 */
     if (code == 'h') help(optarg, argv[optind]);
     if (code == 'v') {
       const int v = gnnmg_version();
@@ -365,7 +368,11 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       take_setting(setting_of[index], all[index].name, optarg);
   }
   if (optind == argc) fail("which data set? (try --help)");
-  if (optind + 1 != argc) fail("one data set, please (try --help)");
+  if (optind + 1 != argc) {
+    fprintf(stderr, "train: one data set, please, not %s and %s (try --help)\n", argv[optind],
+            argv[optind + 1]);
+    exit(2);
+  }
   o->dataset = argv[optind];
   check_together(o);
   set_dependent();

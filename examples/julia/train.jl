@@ -314,6 +314,7 @@ catch failure
     # exit() would end LibTorch's objects in the middle of a step.
     failure isa InterruptException && ccall(:_exit, Cvoid, (Cint,), 130)
     failure isa GNNMGError || rethrow()
-    println(stderr, "train: ", GNNMG.status_name(failure), ": ", failure.text)
+    text = replace(failure.text, "gnnmg_trainer_load()" => "--resume") # the option of this program
+    println(stderr, "train: ", GNNMG.status_name(failure), ": ", text)
     exit(1)
 end

@@ -60,11 +60,15 @@ fn end_by_interrupt(context: &Context) -> ! {
     unsafe { _exit(130) } // exit() would end LibTorch's objects in the middle of a step
 }
 
-/// An error for the user, and the end.
+/// An error for the user, with the option in place of the function that loads a checkpoint, and the
+/// end.
 fn refuse(error: Error) -> ! {
     let option = error.kind() == ErrorKind::InvalidArgument;
     let hint = if option { " (try --help)" } else { "" };
-    eprintln!("train: {error}{hint}");
+    let text = error
+        .to_string()
+        .replace("gnnmg_trainer_load()", "--resume");
+    eprintln!("train: {text}{hint}");
     std::process::exit(if option { 2 } else { 1 })
 }
 

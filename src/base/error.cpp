@@ -88,15 +88,27 @@ int64_t checked_add(int64_t a, int64_t b, std::string_view what) {
   return result;
 }
 
+namespace {
+// True at the second and later bytes of a UTF-8 character.
+bool is_inside(std::string_view text, size_t at) noexcept {
+  return (static_cast<uint8_t>(text[at]) & 0xc0) == 0x80;
+}
+}  // namespace
+
+std::string_view beginning(std::string_view text, size_t bytes) noexcept {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && is_inside(text, bytes)) --bytes;
+  return text.substr(0, bytes);
+}
+
 std::string bounded_text(std::string text) {
   constexpr size_t kEnd = 2 << 10;
   constexpr std::string_view kGap = " ... ";
   if (text.size() <= kMostTextBytes) return text;
-  const auto inside = [&](size_t at) { return (static_cast<uint8_t>(text[at]) & 0xc0) == 0x80; };
-  size_t begin = kMostTextBytes - kEnd - kGap.size(), end = text.size() - kEnd;
-  while (begin > 0 && inside(begin)) --begin;
-  while (end < text.size() && inside(end)) ++end;
-  return text.substr(0, begin).append(kGap).append(text, end);
+  size_t end = text.size() - kEnd;
+  while (end < text.size() && is_inside(text, end)) ++end;
+  return base::text(beginning(text, kMostTextBytes - kEnd - kGap.size()), kGap,
+                    std::string_view(text).substr(end));
 }
 
 }  // namespace gnnmg::base

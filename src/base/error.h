@@ -70,6 +70,8 @@ std::string text(const Args&... args) {
   return out;
 }
 
+// Returns the beginning of `text`, at most `bytes` bytes. Never splits a UTF-8 character.
+std::string_view beginning(std::string_view text, size_t bytes) noexcept;
 // Upper bound for the size of error and log texts, whatever names a file contains.
 inline constexpr size_t kMostTextBytes = 16 << 10;
 // Returns `text`, or its beginning and its end around "..." if it is too long. Never splits a UTF-8

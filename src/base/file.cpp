@@ -57,6 +57,16 @@ std::string link_target(const std::string& path) {
   return target;
 }
 
+// The failure to open the target of a link.
+[[noreturn]] void fail_link(int error, const std::string& path, const std::string& target) {
+  if (error != ENOENT) fail_io(error, path, text("open the link to ", target));
+  throw Error(
+      Status::kNotFound,
+      text(path, ": open the link to ", target, ": ", system_text(error),
+           "; fetch the file (git annex get, dvc pull), mount its disk, or remove the link"),
+      -1, error);
+}
+
 // Follows links in the last part of a path. The final target need not exist.
 std::string follow_links(std::string path) {
   constexpr int kMostLinks = 40;  // the system's limit
@@ -149,7 +159,8 @@ File::File(const std::string& path) : path_(path) {
   if (fd_ < 0) {
     const int error = errno;
     const std::string target = error == ENOENT ? link_target(path) : std::string();
-    fail_io(error, path, target.empty() ? "open" : text("open the link to ", target));
+    if (!target.empty()) fail_link(error, path, target);
+    fail_io(error, path, "open");
   }
   struct stat info;
   if (files().fstat(fd_, &info) < 0) {
@@ -240,9 +251,13 @@ std::shared_ptr<void> MappedFile::shared_copy(
   return copy;
 }
 
+void refuse_link(const std::string& path) {
+  if (const std::string target = link_target(path); !target.empty())
+    fail(Status::kIo, path, ": is a link, to ", target, "; expected a file of this folder");
+}
+
 AtomicFile::AtomicFile(const std::string& path, Links links) : path_(follow_links(path)) {
-  if (links == Links::kRefuse && path_ != path)
-    fail(Status::kIo, path, ": is a link, to ", path_, "; expected a file of this folder");
+  if (links == Links::kRefuse) refuse_link(path);
   refuse_other_kinds(path_);
   remove_abandoned(path_);
   constexpr int kTries = 8;  // random names to try; an existing file is never touched
@@ -337,7 +352,7 @@ bool is_present(const std::string& path) {
   if (::stat(path.c_str(), &info) == 0) return true;
   const int error = errno;
   if (::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode))
-    fail_io(error, path, text("open the link to ", link_target(path)));
+    fail_link(error, path, link_target(path));
   if (error == ENOENT || error == ENOTDIR) return false;
   fail_io(error, path, "look for it");
 }
@@ -407,7 +422,7 @@ void check_relative_name(std::string_view name, std::string_view where) {
   }
   constexpr size_t kMostShown = 200;
   if (bad)
-    fail(Status::kFormat, where, ": the name \"", name.substr(0, kMostShown),
+    fail(Status::kFormat, where, ": the name \"", beginning(name, kMostShown),
          name.size() > kMostShown ? "..." : "", "\" leaves its folder");
 }
 

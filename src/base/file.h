@@ -138,6 +138,9 @@ class AtomicFile {
   bool synced_ = false;
 };
 
+// Error(kIo) if `path` is a link, for folders that only the library writes to.
+void refuse_link(const std::string& path);
+
 bool exists(const std::string& path) noexcept;
 bool is_directory(const std::string& path) noexcept;
 // True if the path exists, false if nothing is there; for files that are optional, as in a data

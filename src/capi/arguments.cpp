@@ -8,11 +8,9 @@ namespace gnnmg::capi {
 
 void copy_text(std::string_view text, char* out, size_t capacity) noexcept {
   if (capacity == 0) return;
-  size_t count = std::min(text.size(), capacity - 1);
-  if (count < text.size())  // step back over the bytes of a character that would be cut
-    while (count > 0 && (static_cast<unsigned char>(text[count]) & 0xC0) == 0x80) --count;
-  std::memcpy(out, text.data(), count);
-  out[count] = '\0';
+  const std::string_view fits = base::beginning(text, capacity - 1);
+  fits.copy(out, fits.size());
+  out[fits.size()] = '\0';
 }
 
 void give_text(std::string_view text, char* out, size_t capacity, size_t* needed) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -89,8 +90,32 @@ void ByteBudget::take(int64_t bytes, std::string_view path) {
   left_ -= bytes;
 }
 
+namespace {
+// Names a file beside a missing one that has its name with another ending: "edge.csv.bz2".
+std::string packed_beside(const std::string& path) {
+  const std::filesystem::path missing(path);
+  const std::string whole = missing.filename().string();
+  const std::string start = (whole.ends_with(".gz") ? missing.stem().string() : whole) + ".";
+  try {
+    const std::string folder = missing.parent_path().string();
+    for (const std::string& name : base::list_visible(folder.empty() ? "." : folder))
+      if (name.starts_with(start) && name != whole)
+        return base::text("; ", io::printable(name), " is there: unpack it");
+  } catch (const base::Error&) {  // the folder is missing too
+  }
+  return {};
+}
+}  // namespace
+
 int64_t ByteBudget::take_file(const std::string& path) {
-  const int64_t size = base::File(path).size();
+  int64_t size = 0;
+  try {
+    size = base::File(path).size();
+  } catch (const base::Error& error) {
+    if (error.status() != Status::kNotFound) throw;
+    throw base::Error(Status::kNotFound, error.what() + packed_beside(path), -1,
+                      error.system_error());
+  }
   take(size, path);
   files_.push_back(path);
   return size;

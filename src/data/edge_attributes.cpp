@@ -38,6 +38,13 @@ std::string_view without_quotes(std::string_view text) {
   return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
+// The number of "np.float64(2.5)", as NumPy 2 prints its scalars.
+std::string_view without_type(std::string_view text) {
+  const size_t open = text.find('(');
+  const bool typed = text.starts_with("np.") && text.ends_with(')') && open != text.npos;
+  return typed ? text.substr(open + 1, text.size() - open - 2) : text;
+}
+
 }  // namespace
 
 std::string_view take_attributes(std::string_view& line) {
@@ -62,7 +69,7 @@ bool parse_attributes(std::string_view text,
     const std::string_view name = without_quotes(rest.substr(0, colon));
     rest.remove_prefix(colon + 1);
     const size_t end = std::min(end_of_item(rest, ","), rest.size());
-    out.emplace_back(name, without_quotes(rest.substr(0, end)));
+    out.emplace_back(name, without_type(without_quotes(rest.substr(0, end))));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     rest = io::trim_blanks(rest);
   }

@@ -190,8 +190,11 @@ class WeightColumn : public NumericColumn {
   }
   void add_real(const Number& number, const TextPlace& place) override {
     if (number.has_point) decimal_.note_point(place);
-    range_.add(number.real);
-    values_.push(number.real);
+    push_real(number.real);
+  }
+  virtual void push_real(double real) {
+    range_.add(real);
+    values_.push(real);
   }
   bool add_number(std::string_view field, const TextPlace& place) override {
     if (const auto integer = io::parse_int(field)) {
@@ -205,8 +208,7 @@ class WeightColumn : public NumericColumn {
            std::isfinite(*weight)
                ? "\" is beyond the range of 32-bit floats; divide all weights"
                : "\", expected a finite number; replace it or leave out the line");
-    range_.add(*weight);
-    values_.push(*weight);
+    push_real(*weight);
     return true;
   }
   std::string expected() const override { return "a finite number"; }
@@ -272,8 +274,11 @@ class IntegerColumn : public NumericColumn {
 // The first column without a name.
 class GuessedWeight final : public WeightColumn {
  public:
-  using WeightColumn::WeightColumn;
+  GuessedWeight(std::string title, bool may_be_index)
+      : WeightColumn(std::move(title)), may_be_index_(may_be_index) {}
   void finish(Found& found, EdgeNotes& notes) override {
+    if (may_be_index_ && has_numbers())
+      return notes.left_out.push_back(title_ + " (numbers the lines)");
     if (!has_numbers() || !range_.is_of_times()) return WeightColumn::finish(found, notes);
     if (found.edge_columns.contains("time")) return notes.left_out.push_back(title_);
     if (!values_.integral()) {
@@ -287,6 +292,21 @@ class GuessedWeight final : public WeightColumn {
     const int64_t rows = values_.size();
     found.edge_columns.emplace("time", values_.take_i64({rows}));
   }
+
+ protected:
+  void add_integer(int64_t integer, const TextPlace& place) override {
+    if (values_.size() == 0) first_ = integer;
+    may_be_index_ &= integer == first_ + values_.size();
+    WeightColumn::add_integer(integer, place);
+  }
+  void push_real(double real) override {
+    may_be_index_ = false;
+    WeightColumn::push_real(real);
+  }
+
+ private:
+  bool may_be_index_;  // every number so far is one more than the last
+  int64_t first_ = 0;
 };
 
 // The second column without a name, where it holds Unix times.
@@ -368,8 +388,8 @@ std::unique_ptr<EdgeColumn> make_edge_column(ColumnRole role, std::string title)
   return nullptr;
 }
 
-std::unique_ptr<EdgeColumn> make_edge_column(size_t position, std::string title) {
-  if (position == 0) return std::make_unique<GuessedWeight>(std::move(title));
+std::unique_ptr<EdgeColumn> make_edge_column(size_t position, bool before_ends, std::string title) {
+  if (position == 0) return std::make_unique<GuessedWeight>(std::move(title), before_ends);
   if (position == 1) return std::make_unique<GuessedTime>(std::move(title));
   return nullptr;
 }

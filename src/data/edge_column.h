@@ -55,7 +55,7 @@ class EdgeColumn {
 // Makes the column of a role that its name tells. Null for a column that is left out.
 std::unique_ptr<EdgeColumn> make_edge_column(ColumnRole role, std::string title);
 // Makes a column without a name by its position: the first is the weight, and times of Unix are the
-// time. Null beyond the second.
-std::unique_ptr<EdgeColumn> make_edge_column(size_t position, std::string title);
+// time. One before the ends that numbers the lines is neither. Null beyond the second.
+std::unique_ptr<EdgeColumn> make_edge_column(size_t position, bool before_ends, std::string title);
 
 }  // namespace gnnmg::data

@@ -59,12 +59,18 @@ bool has_invisible_end(std::string_view field) {
     return text.size() == 3 && text.starts_with("\xe2\x80") && text[2] >= '\x82' &&
            text[2] <= '\x8f';
   };
-  const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; };
+  const auto is_control = [](char c) { return (c >= 0 && c <= ' ') || c == '\x7f'; };
   if (field.empty()) return false;
   const size_t size = field.size();
   return is_control(field.front()) || is_control(field.back()) || hides(field.substr(0, 2)) ||
          hides(field.substr(0, 3)) || hides(field.substr(size - std::min<size_t>(size, 2))) ||
          hides(field.substr(size - std::min<size_t>(size, 3)));
+}
+
+bool has_line_end(std::string_view text) {
+  for (const std::string_view end : {"\r", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"})
+    if (text.find(end) != text.npos) return true;
+  return false;
 }
 
 bool has_open_bracket(std::string_view field) {
@@ -73,9 +79,13 @@ bool has_open_bracket(std::string_view field) {
 }
 
 std::string hint_of_end(std::string_view field, const OddEnd& end) {
+  if (field.empty() && end.pipes)
+    return "; where a line begins with | or holds ||, source_column and target_column choose the "
+           "columns of the ends, counted from 0";
   if (is_missing_number(field))
     return base::text("; dropna(subset=[", end.column, "]) of pandas leaves out lines without one");
   if (has_invisible_end(field)) return "; remove the character that does not show";
+  if (has_line_end(field)) return base::text("; ", kMixedLineEnds);
   if (field.size() > 18 && field.find_first_not_of("0123456789") == field.npos)
     return " below 2^63; relabel=1 numbers ids of any size";
   if (const auto number = io::parse_double(field))
@@ -101,9 +111,9 @@ std::string hint_of_end(std::string_view field, const OddEnd& end) {
   return "; if it is a name, relabel=1 numbers names";
 }
 
-const char* hint_of_length(std::string_view line, bool after_counts, bool numbered) {
-  if (line.find_first_of("\r\n") != line.npos)
-    return "the line holds a line end of another kind than that of the first line";
+const char* hint_of_length(std::string_view line, bool after_counts, bool numbered, bool blanks) {
+  if (line.find('\n') != line.npos || has_line_end(line)) return kMixedLineEnds;
+  if (blanks) return "separator=\" \" cuts at blanks and tabs";
   if (!after_counts)
     return "lines of different lengths are no list of edges, but may be an adjacency list, which "
            "is "
@@ -134,11 +144,13 @@ std::string hint_to_keep(int64_t id) {
   return base::text(", num_nodes=", id + 1, " keeps them, with 8 bytes for each number below");
 }
 
-std::string hint_of_separator(std::string_view line) {
+std::string hint_of_separator(std::string_view line, char separator) {
+  if (has_line_end(line)) return base::text("; ", kMixedLineEnds);
   line = io::trim_blanks(line);
   const size_t end = std::min(line.find_first_not_of("0123456789"), line.size());
   const size_t next = std::min(line.find_first_of("0123456789", end), line.size());
-  if (end == 0 || next == line.size()) return "; write an edge a line, source and target";
+  if (end == 0 || next == line.size() || line[end] == separator)
+    return "; write an edge a line, source and target";
   const std::string between = io::printable(line.substr(end, next - end));
   return next - end > 1 ? base::text("; put a blank in place of \"", between, '"')
                         : base::text("; separator=\"", between, "\" cuts them there");

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <tuple>
 
+#include "data/edge_head.h"
 #include "data/edge_hints.h"
 #include "data/edge_records.h"
 #include "data/edge_values.h"
@@ -23,9 +23,7 @@ using base::fail;
 using base::Status;
 using Fields = std::span<const std::string_view>;
 
-constexpr size_t kMostNamed = 12;  // columns in one text
-// Columns of a list of edges that names none of them; a wider table is one of features.
-constexpr int64_t kMostUnnamed = 4;
+constexpr size_t kMostNamed = 12;    // columns in one text
 constexpr size_t kShownOfLine = 40;  // characters
 
 // Index pointers of eight bytes a node may take twice the text and a mebibyte.
@@ -46,18 +44,11 @@ class EdgeParser {
         reading_(reading),
         options_(reading.options),
         shape_(shape),
-        source_(options_.source_column),
-        target_(options_.target_column) {
-    if (options_.source_column < 0 || options_.target_column < 0 || source_ == target_)
-      fail(Status::kInvalidArgument, "source_column ", options_.source_column, ", target_column ",
-           options_.target_column, ": expected two different columns, counted from 0");
-    if (options_.separator.size() > 1)
-      fail(Status::kInvalidArgument, "separator \"", io::printable(options_.separator),
-           "\": expected one character, or \"\" to guess it");
+        head_(records_, options_, reading.context.log),
+        kinds_apart_(options_.relabel) {
     if (options_.relabel && options_.num_nodes >= 0)
       fail(Status::kInvalidArgument, "num_nodes ", options_.num_nodes,
            ": expected -1 with relabel, which counts the nodes itself");
-    if (!options_.separator.empty()) separator_ = options_.separator[0];
   }
 
   Found parse() {
@@ -74,6 +65,7 @@ class EdgeParser {
   }
 
  private:
+  Fields cut() { return records_.cut(head_.separator()); }
   bool is_counted() const {
     return shape_ == TextShape::kCounts || shape_ == TextShape::kCountsFromOne;
   }
@@ -90,301 +82,65 @@ class EdgeParser {
                     "; header_lines=0 takes it for an edge"));
   }
 
-  // Looks at the first line, passes over a header, and is at the first edge; false when there is
-  // none.
+  // Is at the first edge; false when there is none.
   bool begin() {
-    const bool may_have_header = options_.header < 0 && !is_counted();
-    if (may_have_header && take_separator_line() && !records_.next()) return false;
-    if (may_have_header) take_lines_before_header();
-    if (separator_ == 0) separator_ = choose_separator(records_.line(), source_, target_);
-    if (!header_.empty()) {  // read already: one name a line
-    } else if (may_have_header && take_header()) {
-      if (!records_.next()) return false;
-      if (options_.separator.empty()) compare_with_header();
-      if (is_line_of_units(records_.cut(separator_))) {
-        warn(base::text(records_.where(), ": is passed over, for it has all columns in brackets"));
-        if (!records_.next()) return false;
-      }
-    } else if (may_have_header) {
-      take_header_in_comment();
-    }
-    begin_columns(records_.cut(separator_));
+    if (!head_.find(options_.header < 0 && !is_counted())) return false;
+    columns_ = records_.cut(head_.separator()).size();
+    const bool has_header = !head_.names().empty();
+    head_.fit(columns_);
+    source_ = head_.source();
+    target_ = head_.target();
+    const Fields fields = cut();
+    const bool may_be_triple = !has_header && columns_ == 3 && head_.ends_are_default() &&
+                               !reads_as_number(fields[target_]);
+    is_triple_ = may_be_triple && !reads_as_number(fields[2]);
+    is_numbered_triple_ =
+        may_be_triple && io::parse_int(fields[source_]) && io::parse_int(fields[2]);
+    begin_values(fields);
     note_first();
     return true;
   }
 
   void note_first() {
-    const Fields fields = records_.cut(separator_);
-    if (header_.empty() && named_ends() && is_list_of_neighbors(fields[source_]))
+    const Fields fields = cut();
+    if (head_.names().empty() && head_.ends_are_default() && is_list_of_neighbors(fields[source_]))
       refuse_neighbors(fields[source_]);
-    if (header_.empty() && named_ends() && options_.format.empty())
+    if (head_.names().empty() && head_.ends_are_default() && options_.format.empty())
       refuse_marks(fields, records_.place());
     first_line_ = records_.place().line;
     first_text_ = io::printable(records_.line(), kShownOfLine);
     first_is_integers_ = io::parse_int(fields[source_]) && io::parse_int(fields[target_]);
-    first_counts_columns_ = separator_ != ' ';
+    first_counts_columns_ = head_.separator() != ' ';
     for (size_t i = 0; i < fields.size(); ++i)
       first_counts_columns_ = first_counts_columns_ && fields[i] == std::to_string(i);
     if (fields.size() == 3) first_third_ = io::parse_int(fields[2]).value_or(-1);
-  }
-
-  // Keeps the names of the line at hand if it is a header.
-  bool take_header() {
-    const Fields fields = records_.cut(separator_);
-    header_line_ = records_.line();
-    header_.assign(fields.begin(), fields.end());
-    refuse_matrix_with_names();
-    if (is_header(records_.cut(separator_))) return true;
-    header_.clear();
-    header_line_.clear();
-    return false;
-  }
-
-  // "# source target weight", as numpy.savetxt() writes a header.
-  void take_header_in_comment() {
-    for (const std::string& line : records_.comments_before()) {
-      std::string_view comment = line;
-      comment.remove_prefix(std::min(comment.find_first_not_of("#%/ \t"), comment.size()));
-      const auto common = common_separator(comment, records_.line(), separator_);
-      if (!common || *common != separator_) continue;
-      io::FieldCutter cutter(EdgeRecords::kMostFields);
-      cutter.cut(comment, separator_);
-      const auto ends = find_ends(cutter.fields());
-      if (!ends) continue;
-      header_.assign(cutter.fields().begin(), cutter.fields().end());
-      return take_ends(ends);
-    }
-  }
-
-  // Finds the separator that the header and the line at hand, the first edge, show together.
-  void compare_with_header() {
-    const auto common = common_separator(header_line_, records_.line(), separator_);
-    if (!common && records_.cut(separator_).size() < header_.size())
-      separator_ = choose_separator(records_.line(), source_, target_);
-    if (!common || *common == separator_) return;
-    separator_ = *common;
-    io::FieldCutter cutter(EdgeRecords::kMostFields);
-    cutter.cut(header_line_, separator_);
-    header_.assign(cutter.fields().begin(), cutter.fields().end());
-    take_ends(find_ends(cutter.fields()));
-  }
-
-  // Takes the columns of the ends from the header; without `ends` it names none.
-  void take_ends(const std::optional<EndColumns>& ends) {
-    header_says_ends_ = ends.has_value();
-    header_is_sure_ = ends && ends->sure;
-    two_kinds_ = ends && ends->two_kinds && named_ends();
-    if (ends && named_ends()) std::tie(source_, target_) = std::tie(ends->source, ends->target);
-  }
-
-  // A title, names of columns below each other, or of groups of columns above them. Each such line
-  // would be an edge of names, or none.
-  void take_lines_before_header() {
-    constexpr size_t kMost = 64;
-    std::vector<std::string> words;
-    const int64_t first = records_.place().line;
-    while (words.size() < kMost && is_one_word(records_.line()) && records_.peek()) {
-      words.emplace_back(io::trim_blanks(records_.line()));
-      records_.next();
-    }
-    const auto title = [&](std::string_view why) {
-      warn(base::text(records_.name(), ", line ", first, ": is passed over, for ", why));
-    };
-    if (words.size() == 1) return title("it has one word");
-    if (!words.empty()) {
-      const char separator =
-          separator_ ? separator_ : choose_separator(records_.line(), source_, target_);
-      if (records_.cut(separator).size() != words.size())
-        fail(Status::kFormat, records_.where(), ": ", records_.cut(separator).size(),
-             " columns after ", words.size(),
-             " lines of one word each, expected as many if these "
-             "are their names; header_lines=",
-             records_.place().line - 1, " passes over them");
-      header_ = std::move(words);
-      take_ends(find_ends(std::vector<std::string_view>(header_.begin(), header_.end())));
-      return warn(base::text(records_.name(), ": the names of the columns stand in lines ", first,
-                             " to ", records_.place().line - 1));
-    }
-    if (above_header()) {
-      records_.next();
-      title("names of columns follow");
-    }
-  }
-  // True if the next line, and not this one, surely names the ends.
-  bool above_header() {
-    const char separator =
-        separator_ ? separator_ : choose_separator(records_.line(), source_, target_);
-    if (std::ranges::any_of(records_.cut(separator), begins_like_number)) return false;
-    const auto following = records_.peek();
-    if (!following) return false;
-    const auto names_ends = [&](std::string_view line) {
-      io::FieldCutter cutter(EdgeRecords::kMostFields);
-      cutter.cut(line, separator_ ? separator_ : choose_separator(line, source_, target_));
-      const auto ends = find_ends(cutter.fields());
-      return ends && ends->sure;
-    };
-    return names_ends(*following) && !names_ends(records_.line());
-  }
-
-  bool take_separator_line() {
-    const char said = separator_line(records_.line());
-    if (said != 0 && separator_ == 0) separator_ = said;
-    return said != 0;
-  }
-
-  bool is_header(Fields fields) {
-    if (is_numbered_header(fields)) {
-      source_ = 1, target_ = 2;
-      return header_says_ends_ = true;
-    }
-    const auto ends = find_ends(fields);
-    take_ends(ends);
-    if (header_is_sure_) return true;
-    // Names of nodes look like those of columns, unless numbers follow.
-    const size_t needed = std::max(source_, target_) + 1;
-    const bool numbers =
-        fields.size() < needed
-            ? std::any_of(fields.begin(), fields.end(), begins_like_number)
-            : begins_like_number(fields[source_]) || begins_like_number(fields[target_]);
-    const bool alone = ends && !options_.relabel && !records_.peek();
-    if (!numbers && (alone || numbers_follow())) return true;
-    if (ends && named_ends()) source_ = 0, target_ = 1;
-    take_ends(std::nullopt);
-    return false;
-  }
-  // ",a,b" or "name,a,b" above "a,0,1": an adjacency matrix with the names of its rows and columns.
-  void refuse_matrix_with_names() {
-    if (header_.size() < 3 || io::parse_double(header_[1])) return;
-    const auto following = records_.peek();
-    if (!following) return;
-    io::FieldCutter cutter(EdgeRecords::kMostFields);
-    cutter.cut(*following, separator_);
-    const auto& next = cutter.fields();
-    if (next.size() != header_.size() || next[0] != header_[1] || !io::parse_double(next[1]))
-      return;
-    fail(
-        Status::kUnsupported, records_.name(),
-        ": the first row has the name of the first column, as in an adjacency matrix, which is not "
-        "read; write an edge a line");
-  }
-
-  // ",0,1": pandas' index, and columns without names.
-  bool is_numbered_header(Fields fields) const {
-    if (!named_ends() || fields.size() < 3 || !fields[0].empty()) return false;
-    for (size_t i = 1; i < fields.size(); ++i)
-      if (fields[i] != std::to_string(i - 1)) return false;
-    return true;
-  }
-  // True if the line after that of header_ has numbers at both ends, or in another column that has
-  // none there.
-  bool numbers_follow() {
-    const auto following = records_.peek();
-    if (!following) return false;
-    io::FieldCutter cutter(EdgeRecords::kMostFields);
-    const char separator =
-        options_.separator.empty() ? choose_separator(*following, source_, target_) : separator_;
-    cutter.cut(*following, separator);
-    const auto& next = cutter.fields();
-    if (std::max(source_, target_) < next.size() && begins_like_number(next[source_]) &&
-        begins_like_number(next[target_]))
-      return true;
-    for (size_t i = 0; i < next.size() && next.size() == header_.size(); ++i)
-      if (i != source_ && i != target_ && !header_[i].empty() && !begins_like_number(header_[i]) &&
-          reads_as_number(next[i]))
-        return true;
-    return false;
-  }
-  // Ends that the caller chose stay chosen.
-  bool named_ends() const { return options_.source_column == 0 && options_.target_column == 1; }
-
-  void begin_columns(Fields fields) {
-    columns_ = fields.size();
-    // R leaves out the name of the column of row names.
-    if (header_says_ends_ && !two_kinds_ && columns_ == header_.size() + 1) {
-      check_row_names();
-      fields = records_.cut(separator_);
-      header_.insert(header_.begin(), "");
-      if (named_ends()) ++source_, ++target_;
-    }
-    const size_t needed = std::max(source_, target_) + 1;
-    if (columns_ < needed)
-      fail(Status::kFormat, records_.where(), ": ", columns_, " columns, expected at least ",
-           needed, hint_of_separator(records_.line()));
-    if (header_says_ends_ && header_.size() != columns_) check_length_of_header();
-    if (header_.empty()) check_width(fields);
-    const bool may_be_triple =
-        header_.empty() && columns_ == 3 && named_ends() && !reads_as_number(fields[target_]);
-    is_triple_ = may_be_triple && !reads_as_number(fields[2]);
-    is_numbered_triple_ =
-        may_be_triple && io::parse_int(fields[source_]) && io::parse_int(fields[2]);
-    if (!header_.empty() && !header_says_ends_) check_unknown_header();
-    begin_values(fields);
-  }
-
-  // R counts rows from 1, or gives each a name of its own. Any other column without a name, such as
-  // the empty one after a separator at the end of each line, would move the ends.
-  void check_row_names() {
-    const Fields fields = records_.cut(separator_);
-    const std::string first(fields.front());
-    const bool ends_in_separator = fields.back().empty();
-    std::string second;
-    if (const auto following = records_.peek()) {
-      io::FieldCutter cutter(EdgeRecords::kMostFields);
-      cutter.cut(*following, separator_);
-      second = cutter.fields().front();
-    }
-    const bool counts = first == "1" && (second.empty() || second == "2");
-    const bool names = !io::parse_double(first) && first != second;
-    if ((counts || names) && !ends_in_separator) return;
-    fail(Status::kFormat, records_.where(), ": ", columns_, " columns, and the header has ",
-         header_.size(), " names; ",
-         ends_in_separator ? "remove the separator at the end of the lines"
-                           : "name every column (only row names as R writes them, from 1 or "
-                             "different texts, need no name)");
-  }
-
-  // A header of users and items may end with one name for all features, as in JODIE's tables.
-  void check_length_of_header() {
-    const bool of_list = header_.back().find("list") != header_.back().npos;
-    if (!two_kinds_ || header_.size() + !of_list >= columns_)
-      fail(Status::kFormat, records_.where(), ": ", columns_, " columns, expected ", header_.size(),
-           " as in the header");
-    warn(base::text(records_.name(), ": the header has ", header_.size(), " names for ", columns_,
-                    " columns, and is taken for the names of the first"));
   }
 
   // Columns go by their names where these are known. One column of another name may be the weight;
   // of several nobody knows which.
   void begin_values(Fields fields) {
     std::vector<size_t> unnamed, unknown;
-    const bool has_weight = std::ranges::any_of(header_, is_called_weight);
+    const bool has_weight = std::ranges::any_of(head_.names(), is_called_weight);
     for (size_t i = 0; i < columns_; ++i) {
       if (i == source_ || i == target_) continue;
-      const std::string name = i < header_.size() ? header_[i] : "";
+      const std::string name = i < head_.names().size() ? head_.names()[i] : "";
       if (has_weight && role_of(name) == ColumnRole::kWeight && !is_called_weight(name))
         values_.leave_out(in_quotes(name));
-      else if (header_.empty() || is_number_of_column(name))
+      else if (head_.names().empty() || is_number_of_column(name))
         unnamed.push_back(i);
-      else if (header_says_ends_ || role_of(name) != ColumnRole::kUnknown)
+      else if (head_.says_ends() || role_of(name) != ColumnRole::kUnknown)
         values_.add_named(i, name);
       else
         unknown.push_back(i);
     }
-    if (unknown.size() == 1 && header_.size() == columns_)
+    if (unknown.size() == 1 && head_.names().size() == columns_)
       unnamed.push_back(unknown[0]);
     else
-      for (const size_t i : unknown) values_.add_named(i, header_[i]);
+      for (const size_t i : unknown) values_.add_named(i, head_.names()[i]);
+    // Columns before the ends come last.
+    std::stable_partition(unnamed.begin(), unnamed.end(),
+                          [&](size_t i) { return i > std::min(source_, target_); });
     begin_unnamed(fields, unnamed);
-  }
-
-  // A table of features has no ends, whatever its first two columns hold.
-  void check_width(Fields fields) const {
-    const int64_t filled = std::ranges::count_if(fields, [](auto field) { return !field.empty(); });
-    if (filled <= kMostUnnamed || options_.header >= 0 || !options_.format.empty() || !named_ends())
-      return;
-    fail(Status::kFormat, records_.where(), ": ", filled,
-         " columns without names, as in a table of features or a list of neighbors; format=edges "
-         "takes the first two for the ends of edges, source_column and target_column others");
   }
 
   // True for "0", "1", ..., the names that a program gives to columns without names.
@@ -405,44 +161,19 @@ class EdgeParser {
         values_.leave_out(i);
         continue;
       }
-      values_.add_unnamed(i, position);
+      values_.add_unnamed(i, position, i < std::min(source_, target_));
       position += position > 0 || !is_missing(i);  // an empty column does not stand for the weight
     }
   }
 
-  // A header that does not name the ends.
-  void check_unknown_header() {
-    const size_t needed = std::max(source_, target_) + 1;
-    const std::string found = base::text(records_.name(), ": the header has ", header_.size(),
-                                         " names for ", columns_, " columns");
-    if (header_.size() > columns_ || header_.size() < needed) {
-      warn(found + " and is passed over");
-      return header_.clear();
-    }
-    if (header_.size() + 1 == columns_ && named_ends())
-      fail(Status::kFormat, found,
-           ", the first or the last of which has none; say source_column, target_column and "
-           "header_lines");
-    if (header_.size() < columns_) warn(found + ", and is taken for the names of the first");
-    if (!named_ends()) return;
-    const std::string names =
-        base::text(in_quotes(header_[source_]), " and ", in_quotes(header_[target_]));
-    if (options_.format.empty() && !may_be_ends(header_[source_], header_[target_], columns_))
-      fail(Status::kFormat, records_.name(), ": the header does not say that ", names,
-           " are ends of edges; format=edges takes the first two columns for them, "
-           "source_column and target_column others");
-    warn(base::text(records_.name(),
-                    ": the header does not say which columns are the ends of edges; taken are ",
-                    names, "; source_column and target_column choose others"));
-  }
-
   void add_edge() {
-    const Fields fields = records_.cut(separator_);
-    if (records_.line() == header_line_) {  // tables that were put together keep that of each
+    const Fields fields = cut();
+    if (head_.is_header_again(records_.line())) {
       if (second_headers_++ == 0) second_header_line_ = records_.place().line;
       return;
     }
     if (fields.size() != columns_) refuse_columns(fields.size());
+    if (kinds_apart_) compare_kinds(fields);
     sources_.push(node(fields[source_], "source"));
     targets_.push(node(fields[target_], "target"));
     if (sources_.size() == 1 && is_sign(fields[target_]))
@@ -452,15 +183,22 @@ class EdgeParser {
     values_.add(fields, records_.attributes(), records_.place());
   }
 
+  void compare_kinds(Fields fields) {
+    const bool integer = integer_key(fields[source_]).has_value();
+    if (sources_.size() == 0) source_is_integer_ = integer;
+    kinds_apart_ = integer == source_is_integer_ &&
+                   integer_key(fields[target_]).has_value() != source_is_integer_;
+  }
+
   // Adds the edges of the lines that follow and are plain.
   void add_blocks() {
     CountedLines* following = records_.following();
     if (!following) return;
     const auto values = values_.number_columns();
     blocks_from_line_ = std::numeric_limits<int64_t>::max();
-    const bool named = header_.size() != columns_ || !io::parse_int(header_[source_]);
-    if (!values || !named || std::string_view("\t,;| ").find(separator_) > 4) return;
-    NumberShape shape{.separator = separator_,
+    const bool named = head_.names().size() != columns_ || !io::parse_int(head_.names()[source_]);
+    if (!values || !named || std::string_view("\t,;| ").find(head_.separator()) > 4) return;
+    NumberShape shape{.separator = head_.separator(),
                       .columns = columns_,
                       .source = source_,
                       .target = target_,
@@ -492,6 +230,7 @@ class EdgeParser {
         largest_ = block.largest, largest_line_ = first_line + block.largest_line;
     }
     sign_between_ends_.clear();
+    kinds_apart_ = false;
     const int64_t width = block.numbers.size() / block.lines;
     for (int64_t i = 0; i < block.lines; ++i)
       values_.add_read(block.numbers.data() + i * width, {records_.name(), first_line + i});
@@ -502,11 +241,12 @@ class EdgeParser {
          "\", as in an adjacency list, which is not read; write an edge a line");
   }
 
-  [[noreturn]] void refuse_columns(size_t found) const {
-    const bool after_counts = sources_.size() == 1 && first_is_integers_ && header_.empty();
+  [[noreturn]] void refuse_columns(size_t found) {
+    const bool after_counts = sources_.size() == 1 && first_is_integers_ && head_.names().empty();
     fail(Status::kFormat, records_.where(), ": ", found, " columns, expected ", columns_,
          " as in the first edge; ",
-         hint_of_length(records_.line(), after_counts, columns_ == 2 && found > 2));
+         hint_of_length(records_.line(), after_counts, columns_ == 2 && found > 2,
+                        head_.separator() == '\t' && records_.cut(' ').size() == columns_));
   }
 
   int64_t node(std::string_view field, const char* end) {
@@ -515,14 +255,16 @@ class EdgeParser {
       return keys_.number(field, [this] { return records_.where(); });
     }
     auto id = io::parse_int(field);
-    if (!id && header_says_ends_) id = io::parse_whole(field);
+    if (!id && head_.says_ends()) id = io::parse_whole(field);
     if (!id) refuse_end(field, end);
     if (*id < base_)
       fail(Status::kRange, records_.where(), ": ", end, " ", *id, ", expected an integer from ",
            base_, "; relabel=1 numbers ids of any size");
     if (options_.num_nodes >= 0 && *id >= options_.num_nodes + base_)
-      fail(Status::kRange, records_.where(), ": ", end, " ", *id, ", expected ", base_, " to ",
-           options_.num_nodes + base_ - 1);
+      fail(Status::kRange, records_.where(), ": ", end, " ", *id,
+           options_.num_nodes > 0
+               ? base::text(", expected ", base_, " to ", options_.num_nodes + base_ - 1)
+               : ", expected no edge of no nodes (num_nodes=0)");
     if (*id > largest_) {
       largest_ = *id;
       largest_line_ = records_.place().line;
@@ -537,19 +279,21 @@ class EdgeParser {
          options_.relabel ? "a name" : "an integer from 0",
          hint_of_end(field, {.column = name_for_pandas(end),
                              .columns = columns_,
-                             .header = header_.empty() && targets_.size() == 0,
+                             .header = head_.names().empty() && targets_.size() == 0,
                              .triple = is_triple_,
-                             .relation = is_numbered_triple_}));
+                             .relation = is_numbered_triple_,
+                             .pipes = head_.separator() == '|'}));
   }
 
   std::string name_for_pandas(std::string_view end) const {
     const size_t column = end == "source" ? source_ : target_;
-    return column < header_.size() ? in_quotes(header_[column]) : std::to_string(column);
+    return column < head_.names().size() ? in_quotes(head_.names()[column])
+                                         : std::to_string(column);
   }
 
   // A name that pandas takes for a missing one is kept.
   void check_name(std::string_view field, const char* end) {
-    if (field.empty() || has_invisible_end(field) || has_open_bracket(field))
+    if (field.empty() || has_invisible_end(field) || has_line_end(field) || has_open_bracket(field))
       refuse_end(field, end);
     if (missing_name_.empty() && is_missing_number(field))
       missing_name_ = base::text(records_.where(), ": ", end, " \"", io::printable(field),
@@ -584,6 +328,8 @@ class EdgeParser {
     doubt_first_line();
     doubt_first_column();
     doubt_sign_between_ends();
+    doubt_comment_inside();
+    doubt_kinds_of_ends();
     Found found;
     found.format = "edges";
     found.source = found.edges_from = where;
@@ -628,10 +374,10 @@ class EdgeParser {
 
   // Another cause of an id beyond proportion than the ids.
   const char* hint_of_size(int64_t most) const {
-    if (!header_.empty()) return "";
+    if (!head_.names().empty()) return "";
     if (largest_line_ == first_line_ && first_is_integers_)
       return "if the first line holds counts, header_lines=1 passes over it; else ";
-    bool targets_fit = columns_ > 2 && named_ends();
+    bool targets_fit = columns_ > 2 && head_.ends_are_default();
     targets_.for_each([&](int64_t id) { targets_fit &= id < most; });
     return targets_fit ? "if the first column is no end, source_column=1 and target_column=2 take "
                          "the next two; else "
@@ -640,7 +386,9 @@ class EdgeParser {
 
   // Warns of a first line that is taken for an edge, but looks like something else.
   void doubt_first_line() {
-    if (options_.header >= 0 || !header_.empty() || counted_nodes_ >= 0 || !named_ends()) return;
+    if (options_.header >= 0 || !head_.names().empty() || counted_nodes_ >= 0 ||
+        !head_.ends_are_default())
+      return;
     if (first_counts_columns_ && (columns_ > 2 || repeats_first(sources_, targets_)))
       return warn(base::text(TextPlace{records_.name(), first_line_}.where(), ": \"", first_text_,
                              "\" is taken for an edge, but may be what pandas calls columns that "
@@ -665,16 +413,39 @@ class EdgeParser {
 
   // "0 -> 1": the same sign in the place of every target.
   void doubt_sign_between_ends() {
-    if (sign_between_ends_.empty() || !options_.relabel || columns_ < 3 || !named_ends()) return;
+    if (sign_between_ends_.empty() || !options_.relabel || columns_ < 3 ||
+        !head_.ends_are_default())
+      return;
     warn(base::text(records_.name(), ": every target is \"", io::printable(sign_between_ends_),
                     "\", as a sign between two ends; target_column=", target_ + 1,
                     " takes the next column"));
   }
 
+  // "#ml,#ai,5" among edges.
+  void doubt_comment_inside() {
+    io::FieldCutter cutter(EdgeRecords::kMostFields);
+    cutter.cut(records_.comment_inside(), head_.separator());
+    if (cutter.fields().size() != columns_) return;
+    warn(base::text(records_.name(), ", line ", records_.comment_inside_line(), ": \"",
+                    io::printable(records_.comment_inside(), kShownOfLine),
+                    "\" is passed over as a comment, but has as many columns as an edge; comments "
+                    "begin with #, % or //"));
+  }
+
+  // "7 Smith", "n7 1": tables of nodes open as lists of edges where names are numbered.
+  void doubt_kinds_of_ends() {
+    if (!kinds_apart_ || head_.says_ends() || sources_.size() < 2) return;
+    const char* integer = source_is_integer_ ? "source" : "target";
+    const char* other = source_is_integer_ ? "target" : "source";
+    warn(base::text(records_.name(), ": every ", integer, " is an integer and no ", other,
+                    " is, as in a table of nodes with their names or labels; it is taken for "
+                    "edges"));
+  }
+
   void doubt_first_column() {
     constexpr int64_t kFewest = 4;  // lines: fewer are numbered by chance
     const bool wide = columns_ > 2;
-    if (header_says_ends_ || options_.relabel || !named_ends() ||
+    if (head_.says_ends() || options_.relabel || !head_.ends_are_default() ||
         sources_.size() < kFewest - wide || !may_number_lines(sources_, targets_))
       return;
     std::string found = base::text(
@@ -704,13 +475,14 @@ class EdgeParser {
   void log_notes(const EdgeNotes& notes, int64_t num_edges) {
     const std::string& where = records_.name();
     if (columns_ > 0) {
-      std::string note = base::text(where, ": separator ",
-                                    records_.has_double_colons() ? "\"::\""
-                                    : separator_ == '\t'         ? "tab"
-                                    : separator_ == ' '          ? "blanks"
-                                                        : std::string{'"', separator_, '"'},
-                                    ", ends in columns ", source_, " and ", target_);
-      if (!header_.empty()) note += ", a header names the columns";
+      std::string note =
+          base::text(where, ": separator ",
+                     records_.has_double_colons() ? "\"::\""
+                     : head_.separator() == '\t'  ? "tab"
+                     : head_.separator() == ' '   ? "blanks"
+                                                  : std::string{'"', head_.separator(), '"'},
+                     ", ends in columns ", source_, " and ", target_);
+      if (!head_.names().empty()) note += ", a header names the columns";
       if (!notes.kept.empty()) note += base::text(", ", joined(notes.kept));
       reading_.context.log.add(base::LogLevel::kInfo, std::move(note));
     }
@@ -720,7 +492,7 @@ class EdgeParser {
       warn(base::text(where, ": the header stands again in line ", second_header_line_,
                       second_headers_ > 1 ? base::text(" and ", second_headers_ - 1, " more") : "",
                       ", and is passed over there"));
-    if (records_.has_double_colons() && header_.empty())
+    if (records_.has_double_colons() && head_.names().empty())
       warn(base::text(where,
                       ": \"::\" separates columns, as in MovieLens, whose ends are users and "
                       "movies, but equal ids are taken for one node; add the number of the former "
@@ -729,9 +501,9 @@ class EdgeParser {
       warn(base::text(where,
                       ": has three columns of names, as triples of subject, relation and object "
                       "have; taken are the first two; target_column=2 takes the third"));
-    if (two_kinds_)
-      warn(base::text(where, ": by their names ", in_quotes(header_[source_]), " and ",
-                      in_quotes(header_[target_]),
+    if (head_.two_kinds())
+      warn(base::text(where, ": by their names ", in_quotes(head_.names()[source_]), " and ",
+                      in_quotes(head_.names()[target_]),
                       " are of two kinds, but equal ids are taken for one node; add the number of "
                       "the former to the ids of the latter"));
     if (!notes.left_out.empty())
@@ -753,23 +525,20 @@ class EdgeParser {
   Reading& reading_;
   const OpenOptions& options_;
   const TextShape shape_;
-  size_t source_, target_;
-  char separator_ = 0;
+  EdgeHead head_;
+  size_t source_ = 0, target_ = 1;
   int64_t first_line_ = 0;  // line of the first edge
   std::string first_text_;
   bool first_is_integers_ = false;     // the ends of the first line are integers
   bool first_counts_columns_ = false;  // "0,1,2"
   int64_t first_third_ = -1;           // the last number of a first line of three
   bool is_numbered_triple_ = false;    // a name between two integers
-  bool is_triple_ = false;             // three columns, the last two of which are names
-  std::string header_line_;            // the header, if it is a line
-  std::string missing_name_;           // the warning of a name that may stand for a missing one
+  bool kinds_apart_,
+      source_is_integer_ = false;  // one end of all lines is an integer, and not both
+  bool is_triple_ = false;         // three columns, the last two of which are names
+  std::string missing_name_;       // the warning of a name that may stand for a missing one
   int64_t second_headers_ = 0, second_header_line_ = 0;
-  std::vector<std::string> header_;  // names of columns; empty: none
-  bool header_says_ends_ = false;
-  bool header_is_sure_ = false;  // nobody would give these names to two nodes
-  bool two_kinds_ = false;       // the ends are of different kinds, by their names
-  size_t columns_ = 0;           // columns per line; 0 before the first edge
+  size_t columns_ = 0;  // columns per line; 0 before the first edge
   EdgeValues values_;
   NodeKeys keys_;
   IdColumn sources_, targets_;

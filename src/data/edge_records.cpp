@@ -87,6 +87,14 @@ bool has_whole_quotes(const std::vector<std::string_view>& fields) {
   });
 }
 
+// True for a comment that a name with a mark at its begin may have made: "#ml,#ai,5", "#a #b", and
+// not "# why" or "# 1 2".
+bool is_like_edge(std::string_view line) {
+  const size_t second = line.starts_with("//") ? 2 : 1;
+  return line.size() > second && !is_blank(line[second]) && line[second] != line[0] &&
+         line.find_first_of(" \t,;|") != line.npos;
+}
+
 }  // namespace
 
 char choose_separator(std::string_view line, size_t source, size_t target) {
@@ -152,6 +160,10 @@ bool EdgeRecords::read(std::string_view& line) {
       if (comments_before_.size() > kMostComments) comments_before_.pop_back();
       if (begun_ && lone_mark_line_ == 0 && io::trim_blanks(line) == "#")
         lone_mark_line_ = lines_.line_number();
+      if (begun_ && comment_inside_.empty() && is_like_edge(line)) {
+        comment_inside_ = line.substr(0, kMostOfComment);
+        comment_inside_line_ = lines_.line_number();
+      }
     } else if (!is_blank_row(line)) {
       if (!begun_) double_colons_ = may_guess_ && is_cut_by_double_colons(line);
       if (double_colons_) cut_at_tabs(line);

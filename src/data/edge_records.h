@@ -67,6 +67,10 @@ class EdgeRecords {
   const EdgeComments& comments() const { return comments_; }
   // The first line after the first record that holds # alone; 0 where there is none.
   int64_t lone_mark_line() const { return lone_mark_line_; }
+  // The first comment after the first record that may be an edge whose source begins with a mark of
+  // comments, and its line; empty where there is none.
+  std::string_view comment_inside() const { return comment_inside_; }
+  int64_t comment_inside_line() const { return comment_inside_line_; }
   // The comments before the first record, the last one first; at most a few, and a few kilobytes of
   // each.
   const std::deque<std::string>& comments_before() const { return comments_before_; }
@@ -82,7 +86,8 @@ class EdgeRecords {
   EdgeComments comments_;
   std::deque<std::string> comments_before_;
   bool begun_ = false;  // a record has been read
-  int64_t lone_mark_line_ = 0;
+  int64_t lone_mark_line_ = 0, comment_inside_line_ = 0;
+  std::string comment_inside_;
   io::FieldCutter cutter_{kMostFields};
   std::string_view line_, attributes_;
   int64_t number_ = 0;  // number of the current line

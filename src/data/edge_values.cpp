@@ -27,9 +27,9 @@ void EdgeValues::add_named(size_t column, std::string_view name) {
   columns_.push_back({column, std::move(values)});
 }
 
-void EdgeValues::add_unnamed(size_t column, size_t position) {
+void EdgeValues::add_unnamed(size_t column, size_t position, bool before_ends) {
   std::string title = base::text(column);
-  auto values = make_edge_column(position, title);
+  auto values = make_edge_column(position, before_ends, title);
   if (!values) return left_out_.push_back(std::move(title));
   columns_.push_back({column, std::move(values)});
 }

@@ -21,8 +21,9 @@ class EdgeValues {
  public:
   // A column with a name. One of a kind is taken, and further ones are left out.
   void add_named(size_t column, std::string_view name);
-  // One without, the `position`-th of those that may be numbers.
-  void add_unnamed(size_t column, size_t position);
+  // One without, the `position`-th of those that may be numbers, and whether it stands before the
+  // ends.
+  void add_unnamed(size_t column, size_t position, bool before_ends);
   void leave_out(size_t column) { leave_out(base::text(column)); }
   void leave_out(std::string title) { left_out_.push_back(std::move(title)); }
 

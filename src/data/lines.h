@@ -1,6 +1,7 @@
 // The lines of a text of a data set, counted as they are read.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -22,8 +23,9 @@ inline constexpr int64_t kMostColumnsOfText = int64_t{1} << 20;
 // The limit of a line of a list of edges.
 inline constexpr int64_t kMostBytesOfEdge = int64_t{1} << 20;
 
-// Returns whether a line of a list of edges is a comment.
+// Returns whether a line of a list of edges is a comment, also after blanks.
 inline bool is_comment(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   return line.starts_with('#') || line.starts_with('%') || line.starts_with("//");
 }
 

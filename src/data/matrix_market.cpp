@@ -38,12 +38,14 @@ class MatrixMarketParser {
       }
       if (!next())
         fail(Status::kFormat, lines_.name(), ": ends after ", listed_, " entries, expected ",
-             num_entries_);
+             num_entries_, "; fetch the whole file, or write ", listed_, " as the last number of ",
+             sizes_line());
       read_entry();
     }
     if (next())
       fail(Status::kFormat, lines_.where(), ": expected the end after ", num_entries_,
-           " entries, found another line");
+           " entries, found another line; write the number of all as the last number of ",
+           sizes_line());
     return finish();
   }
 
@@ -55,10 +57,17 @@ class MatrixMarketParser {
       if (line.starts_with('%') || io::trim_blanks(line).empty()) continue;
       if (cutter_.cut(line, ' ') != io::FieldCutter::Result::kWhole)
         fail(Status::kFormat, lines_.where(), ": \"", io::printable(line),
-             "\", expected numbers, at most three");
+             "\", expected numbers, at most three", remedy_of_comment(line));
       return true;
     }
     return false;
+  }
+
+  // The remedy for a comment after numbers.
+  static std::string_view remedy_of_comment(std::string_view line) {
+    return line.find('%') == line.npos
+               ? ""
+               : "; a comment has a line of its own: sed -i '2,$s/%.*//' removes those";
   }
 
   void read_banner() {
@@ -96,10 +105,12 @@ class MatrixMarketParser {
   }
 
   void read_sizes() {
-    if (!next()) fail(Status::kFormat, lines_.name(), ": ends before the line of sizes");
+    if (!next())
+      fail(Status::kFormat, lines_.name(), ": ends before the line of sizes; fetch the whole file");
     if (cutter_.fields().size() != 3)
       fail(Status::kFormat, lines_.where(), ": ", cutter_.fields().size(),
            " numbers, expected rows, columns and entries");
+    sizes_line_ = lines_.line_number();
     num_nodes_ = integer(0, "the number of rows", 0, INT64_MAX);
     const int64_t columns = integer(1, "the number of columns", 0, INT64_MAX);
     num_entries_ = integer(2, "the number of entries", 0, INT64_MAX);
@@ -118,9 +129,14 @@ class MatrixMarketParser {
            "\", expected an integer");
     if (*value < least || *value > most)
       fail(Status::kRange, lines_.where(), ": ", what, " ", *value, ", expected ", least, " to ",
-           most);
+           most,
+           *value == 0 && least == 1 ? "; the format counts from 1: add 1 to all rows and columns"
+           : *value > most && least == 1
+               ? base::text(", the numbers of rows and columns in ", sizes_line())
+               : "");
     return *value;
   }
+  std::string sizes_line() const { return base::text("line ", sizes_line_); }
 
   // The entries of lines that hold nothing else; returns NumberLines::take().
   int64_t read_blocks() {
@@ -151,18 +167,28 @@ class MatrixMarketParser {
 
   void read_entry() {
     line_ = lines_.line_number();
-    if (cutter_.fields().size() != columns())
-      fail(Status::kFormat, lines_.where(), ": ", cutter_.fields().size(), " numbers, expected ",
-           columns(), pattern_ ? ", row and column" : ", row, column and value");
+    if (const size_t found = cutter_.fields().size(); found != columns())
+      fail(Status::kFormat, lines_.where(), ": ", found, " numbers, expected ", columns(),
+           pattern_ ? ", row and column" : ", row, column and value", remedy_of_columns(found));
     const int64_t row = integer(0, "row", 1, num_nodes_) - 1;
     const int64_t column = integer(1, "column", 1, num_nodes_) - 1;
     add_entry(row, column, pattern_ ? 0 : value(cutter_.fields()[2]));
   }
   size_t columns() const { return pattern_ ? 2 : 3; }
+  std::string_view remedy_of_columns(size_t found) const {
+    for (const std::string_view field : cutter_.fields())
+      if (field.starts_with('%')) return remedy_of_comment(field);
+    if (pattern_ && found == 3) return "; to keep values write real in place of pattern in line 1";
+    if (!pattern_ && found == 2 && !skew_)
+      return "; entries without values need pattern in place of the type of values in line 1";
+    return "";
+  }
   void add_entry(int64_t row, int64_t column, float weight) {
     if (skew_ && row == column)
       fail(Status::kFormat, TextPlace{lines_.name(), line_}.where(),
-           ": an entry on the diagonal, where a skew-symmetric matrix has none");
+           ": an entry on the diagonal, where a skew-symmetric matrix has none; leave it out, and "
+           "write one entry less in ",
+           sizes_line());
     above_ |= row < column;
     below_ |= row > column;
     add_edge(row, column, weight);
@@ -178,10 +204,22 @@ class MatrixMarketParser {
     if (!number || !std::isfinite(static_cast<float>(*number)))
       fail(Status::kFormat, lines_.where(), ": value \"", io::printable(field),
            number && std::isfinite(*number) ? "\" is beyond the range of 32-bit floats"
-                                            : "\", expected a finite number");
+                                            : "\", expected a finite number",
+           number                        ? std::isfinite(*number)
+                                               ? "; scale the values"
+                                               : base::text("; leave the entry out, and write one entry less in ",
+                                                            sizes_line())
+                                  : has_fortran_exponent(field) ? "; sed -i '2,$s/[dD]/e/g' writes exponents with e"
+                                         : "");
     const auto integer = io::parse_int(field);
     return value(
         Number{.whole = integer.has_value(), .integer = integer.value_or(0), .real = *number});
+  }
+  // "1.5D+00"
+  static bool has_fortran_exponent(std::string_view field) {
+    std::string number(field);
+    std::ranges::replace_if(number, [](char c) { return base::lower(c) == 'd'; }, 'e');
+    return io::parse_double(number).has_value();
   }
   void add_edge(int64_t source, int64_t target, float weight) {
     sources_.push(source);
@@ -225,8 +263,9 @@ class MatrixMarketParser {
   const ReadContext& context_;
   bool pattern_ = false, symmetric_ = false, skew_ = false;
   bool above_ = false, below_ = false;  // there are entries on this side of the diagonal
-  int64_t line_ = 0;                    // line of the current entry
-  int64_t rounded_line_ = 0;            // the first with an integer that is no 32-bit float
+  int64_t sizes_line_ = 0;
+  int64_t line_ = 0;          // line of the current entry
+  int64_t rounded_line_ = 0;  // the first with an integer that is no 32-bit float
   int64_t num_nodes_ = 0, num_entries_ = 0, listed_ = 0;
   IdColumn sources_, targets_;
   Pieces<float> weights_;

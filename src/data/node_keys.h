@@ -38,8 +38,9 @@ class NameTable {
   Pieces<int64_t> starts_;
 };
 
-// An integer of 64 bits, also with a point and zeros, as in 1.0.
+// An integer of 64 bits, also with a point and zeros, as in 1.0, and as R writes large ones: 1e+05.
 inline std::optional<int64_t> integer_key(std::string_view key) {
+  if (key.find("e+") != key.npos) return io::parse_whole(key);
   const size_t point = std::min(key.find('.'), key.size());
   if (key.find_first_not_of('0', point + (point < key.size())) != key.npos) return std::nullopt;
   return io::parse_int(key.substr(0, point));
@@ -76,7 +77,7 @@ class NodeKeys {
  private:
   static bool is_padded(std::string_view integer) {
     const size_t at = integer[0] == '-';
-    return integer[0] == '+' || integer.find('.') != integer.npos ||
+    return integer[0] == '+' || integer.find_first_of(".e") != integer.npos ||
            (integer[at] == '0' && integer.size() > at + 1);
   }
   int64_t number_of(int64_t key, Pieces<int32_t>& numbers);

@@ -262,6 +262,10 @@ void refuse_header(const std::string& path) {
   io::LineReader lines(io::ByteSource::open(path), kMostBytesOfEdge);
   std::string_view line;
   if (!lines.next(line)) return;
+  if (const auto commas = std::ranges::count(line, ','); commas > 1)
+    fail(Status::kFormat, lines.where(), ": ", commas + 1,
+         " columns, expected source and target; to_csv(index=False, header=False) of pandas writes "
+         "no index");
   if (is_text(line.substr(0, line.find(','))))
     fail(Status::kFormat, lines.where(), ": \"", io::printable(line, 40),
          "\", expected a source and a target", kNoHeader);

@@ -133,14 +133,12 @@ void warn_of_files_beside(const Candidate& candidate, const std::string& path,
   const std::string tu_set = candidate.path.substr(candidate.path.rfind('/') + 1) + "_";
   const auto is_more = [&](std::string_view name) {
     if (candidate.format == Format::kGeomGcn) return name.ends_with(".txt");
-    const bool words = name.find("readme") != name.npos || name.find("README") != name.npos;
-    return candidate.format == Format::kTu && name.starts_with(tu_set) && name.ends_with(".txt") &&
-           !words;
+    return candidate.format == Format::kTu && name.starts_with(tu_set);
   };
   const auto is_known = [&](std::string_view name) {
     if (candidate.format == Format::kOgb && name == "split") return true;
     return name.starts_with("ind.") || is_split_file(std::string(name)) ||
-           (of_text && is_edge_list_name(name) && !is_split_name(name)) ||
+           (of_text && is_edge_list_name(name) && !is_part_name(name)) ||
            (own_path && is_archive_of_a_set(base::join_path(own_folder, name)));
   };
   if (!sub_folder_of(candidate.path, path).empty()) folders.push_back(path);

@@ -63,7 +63,8 @@ std::vector<int64_t> ints_of_list_in(const PickleObject& object, const std::stri
   const auto& arguments = expect_as<PickleTuple>(*object.arguments, where, kInts).items;
   if (!arguments.empty()) {
     const auto* items = items_of(*arguments[0]);
-    if (!items) fail(Status::kFormat, where, ": expected ", kInts, ", found another kind of value");
+    if (!items)
+      fail(Status::kFormat, where, ": expected ", kInts, ", found ", io::kind_of(*arguments[0]));
     append_ints(*items, where, numbers);
   }
   append_ints(object.list.items, where, numbers);
@@ -105,7 +106,7 @@ const PickleDict* as_pickled_dict(const PickleValue& value) {
 
 const PickleDict& pickled_dict(const PickleValue& value, const std::string& where) {
   const PickleDict* dict = as_pickled_dict(value);
-  if (!dict) fail(Status::kFormat, where, ": expected a dict, found another kind of value");
+  if (!dict) fail(Status::kFormat, where, ": expected a dict, found ", io::kind_of(value));
   return *dict;
 }
 
@@ -122,7 +123,7 @@ std::vector<int64_t> pickled_ints(const PickleValue& value, const std::string& w
     return numbers;
   }
   const auto* object = value.as<PickleObject>();
-  if (!object) fail(Status::kFormat, where, ": expected ", kInts, ", found another kind of value");
+  if (!object) fail(Status::kFormat, where, ": expected ", kInts, ", found ", io::kind_of(value));
   if (is_range(*object)) return ints_of_range(*object, where, room);
   if (is_set_or_deque(*object)) return ints_of_list_in(*object, where);
   const base::Tensor array = to_i64(io::pickled_array(value, where), where);

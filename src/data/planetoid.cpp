@@ -31,6 +31,13 @@ using base::Tensor;
 constexpr int64_t kValidation = 500;
 
 io::PickleRef unpickle(std::span<const uint8_t> bytes, const std::string& where) {
+  const std::string_view text = io::as_text(bytes);
+  if (text.starts_with("PK"))
+    fail(Status::kFormat, where,
+         ": is a file of torch.save() or a zip archive, expected a pickle; "
+         "pickle.dump(torch.load(file), out) writes one");
+  if (text.starts_with("\x1f\x8b"))
+    fail(Status::kFormat, where, ": is compressed by gzip, expected a pickle; decompress it");
   io::PickleOptions options;
   options.accept = accept_array_globals;
   return io::parse_pickle(bytes, options, where);
@@ -65,7 +72,8 @@ class OneHotRow {
 RowClasses classes_of(const Tensor& one_hot, const std::string& where) {
   if (one_hot.shape().num_dims != 2)
     fail(Status::kFormat, where, ": labels of shape ", one_hot.shape().to_string(),
-         ", expected [n, classes]");
+         ", expected [n, classes]",
+         one_hot.shape().num_dims == 1 ? "; numpy.eye(classes)[labels] makes it of numbers" : "");
   const int64_t rows = one_hot.rows(), width = one_hot.shape()[1];
   RowClasses classes{std::vector<int64_t>(rows), width};
   const auto convert = [&](auto values) {
@@ -204,6 +212,9 @@ void read_graph(std::span<const uint8_t> bytes, const std::string& where, int64_
   IdColumn sources, targets;
   Neighbors neighbors(static_cast<int64_t>(bytes.size()));
   for (int64_t i = 0; i < num_entries; ++i) {
+    if (const std::string_view* name = entries[i].first->as_text())
+      fail(Status::kFormat, where, ", entry ", i, ": the node \"", io::printable(*name),
+           "\", expected a number; number the nodes from 0, those of allx first");
     const int64_t source = node(pickled_int(*entries[i].first, where), "entry", i);
     if (seen[source]) fail(Status::kFormat, where, ": node ", source, " occurs twice");
     seen[source] = true;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
 
 #include "base/file.h"
 #include "base/lower.h"
+#include "base/names.h"
 #include "data/geom_gcn.h"
 #include "data/gin.h"
 #include "data/matrix_market.h"
@@ -59,7 +61,8 @@ std::string start_of(const std::string& path, int64_t count) {
   return {bytes.begin(), bytes.end()};
 }
 
-bool is_file(const std::string& path) { return is_present(path) && !is_directory(path); }
+// A link that leads nowhere is no file, but an error of the reader in whose data it stands.
+bool is_file(const std::string& path) { return base::exists(path) && !is_directory(path); }
 
 // The first bytes of a text, inflated if they are gzip; errors in the rest are found later.
 std::string text_start(const std::string& path) {
@@ -115,7 +118,7 @@ void classify_npz(const std::string& path, std::vector<Candidate>& out) {
 }
 
 bool holds_ogb(const std::string& raw) {
-  if (!base::is_present_directory(raw)) return false;
+  if (!is_directory(raw)) return false;
   constexpr const char* kFiles[] = {"edge.csv.gz", "edge.csv", "data.npz",
                                     "triplet-type-list.csv.gz", "triplet-type-list.csv"};
   return std::ranges::any_of(kFiles,
@@ -124,7 +127,8 @@ bool holds_ogb(const std::string& raw) {
 
 // Returns whether a text lies at the path, or beside it one that gzip has packed.
 bool is_text_file(const std::string& path) {
-  return is_file(path) || is_file(base::text(path, kPacked));
+  const std::string packed = base::text(path, kPacked);
+  return is_present(path) ? !is_directory(path) : is_present(packed) && !is_directory(packed);
 }
 
 // The prefix of TU files of which `path` names the edges; empty when it does not. Of a packed and
@@ -362,8 +366,20 @@ std::string foreign_among(const std::string& folder, const std::vector<std::stri
   return {};
 }
 
+// Error(kNotFound) naming a link that leads nowhere, in a folder without a data set, or in a folder
+// there: the link may stand in the place of one.
+void refuse_links_to_nowhere(const std::string& folder, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const std::string path = join_path(folder, name);
+    if (is_about_a_set(name) || !base::is_present_directory(path)) continue;
+    for (const std::string& inner : base::list_visible(path))
+      if (!is_about_a_set(inner)) is_present(join_path(path, inner));
+  }
+}
+
 // Describes the content of a folder that no format reads.
 std::string found_among(const std::string& folder, const std::vector<std::string>& names) {
+  refuse_links_to_nowhere(folder, names);
   if (std::ranges::count(names, native::kMetadataFile) > 0)
     return base::text(listed(names), ", but ", native::kMetadataFile,
                       " does not say \"format\": \"gnnmg-dataset\"");
@@ -389,9 +405,33 @@ std::string found_in(const std::string& path) {
   return "nothing that is known";
 }
 
-// Names the format of data that are not of the wanted format; without such data, `otherwise`.
-std::string found_instead(const std::vector<Candidate>& others, const std::string& otherwise) {
-  return others.empty() ? otherwise : base::text("one of format ", format_name(others[0].format));
+// Names the format of data that are not of the wanted format; without such data, `otherwise(...)`.
+template <typename F, typename... Args>
+std::string found_instead(const std::vector<Candidate>& others, F&& otherwise,
+                          const Args&... args) {
+  return others.empty() ? otherwise(args...)
+                        : base::text("one of format ", format_name(others[0].format));
+}
+
+// The end of an error about a path that does not exist: a similar name, or where the search ended.
+std::string meant(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path name(path);
+  std::error_code failed;
+  const fs::path current = name.is_absolute() ? fs::path() : fs::current_path(failed);
+  std::string where =
+      current.empty() ? "" : base::text("; the current folder is ", current.string());
+  const std::string folder = name.has_parent_path() ? name.parent_path().string() : ".";
+  if (!is_directory(folder)) return base::text("; there is no folder ", folder, where);
+  std::vector<std::string> names;
+  try {
+    names = base::list_visible(folder);
+  } catch (const base::Error&) {  // a folder may be entered and not listed
+    return where;
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const std::string like = base::meant_names(name.filename().string(), known);
+  return like.empty() ? where : base::text("; did you mean ", like, "?");
 }
 
 }  // namespace
@@ -421,7 +461,7 @@ std::vector<Candidate> sets_inside(const std::string& folder, const Candidate& c
   for (const std::string& name : base::list_visible(folder)) {
     const std::string inner = join_path(folder, name);
     const bool own = candidate.format == Format::kOgb && (name == "raw" || name == "split");
-    if (own || !base::is_present_directory(inner)) continue;
+    if (own || !is_directory(inner)) continue;
     try {
       for (Candidate& other : look_in_folder(inner, base::list_visible(inner)))
         if (other.format < Format::kGin && !is_copy_of(other, candidate, folder) &&
@@ -495,13 +535,13 @@ Candidate recognize(const std::string& path, std::string_view wanted,
           if (candidate.format != Format::kEdges) found.push_back(std::move(candidate));
       }
     }
-    if (found.empty()) what = found_instead(look_in_folder(path, names), found_among(path, names));
+    if (found.empty()) what = found_instead(look_in_folder(path, names), found_among, path, names);
   } else if (is_present(path)) {
     // Any file can be read as text when that is asked for.
     for (const Format text : {Format::kEdges, Format::kGin, Format::kMatrixMarket, Format::kMetis})
       if (wanted == format_name(text)) found = {{text, path}};
     if (found.empty()) found = keep_wanted(look_at_file(path));
-    if (found.empty()) what = found_instead(look_at_file(path), found_in(path));
+    if (found.empty()) what = found_instead(look_at_file(path), found_in, path);
   } else if (is_present(path + ".graph")) {
     found = keep_wanted({{Format::kPlanetoid, path}});
   } else if (const std::string prefix = tu_prefix(base::text(path, kTuEdges)); !prefix.empty()) {
@@ -512,7 +552,8 @@ Candidate recognize(const std::string& path, std::string_view wanted,
     } catch (const base::Error& error) {
       if (error.status() != Status::kNotFound) throw;
     }
-    throw base::Error(Status::kNotFound, base::text(path, ": no such file or folder"), -1, ENOENT);
+    throw base::Error(Status::kNotFound, base::text(path, ": no such file or folder", meant(path)),
+                      -1, ENOENT);
   }
 
   if (found.empty())

@@ -28,8 +28,8 @@ constexpr std::array<std::string_view, 18> kIdSuffixes = {
     "nodeid",    "vertexid",  "userid", "paperid", "entityid", "accountid",
     "stationid", "airportid", "node",   "vertex",  "index",    "idx",
     "id",        "key",       "user",   "account", "address",  "ip"};
-constexpr std::array<std::string_view, 7> kNameSuffixes = {"name",    "label",   "paper", "entity",
-                                                           "station", "airport", "city"};
+constexpr std::array<std::string_view, 7> kNameSuffixes = {"name",    "paper", "entity", "station",
+                                                           "airport", "city",  "label"};
 
 // "sourceid", "fromnode" without the ending of a node.
 std::string_view without(std::string_view name, std::span<const std::string_view> suffixes) {
@@ -54,15 +54,17 @@ struct EndNames {
   NameList sources, targets;
   bool sure = false;       // nobody would call two nodes so
   bool two_kinds = false;  // sources and targets are of different kinds, each with ids of its own
+  bool weak = false;       // two values of a row may have these names too
 };
 // Any of the sources goes with any of the targets of its row. Earlier rows count first: names that
 // say nothing else come before those that may say when an edge begins and ends.
-const std::array<EndNames, 19>& known_ends() {
-  static const std::array<EndNames, 19> ends{{
+const std::array<EndNames, 20>& known_ends() {
+  static const std::array<EndNames, 20> ends{{
       {{"source", "src"}, {"target", "tgt", "trg", "dst", "dest", "destination", "sink"}, true},
-      {{"u"}, {"v"}},
-      {{"i"}, {"j"}},
-      {{"head", "h"}, {"tail", "t"}},
+      {{"u"}, {"v"}, false, false, true},
+      {{"i"}, {"j"}, false, false, true},
+      {{"head"}, {"tail"}, false, false, true},
+      {{"h"}, {"t"}, false, false, true},
       {{"subject", "subj"}, {"object", "obj"}},
       {{"citing"}, {"cited"}},
       {{"parent"}, {"child"}},
@@ -75,11 +77,11 @@ const std::array<EndNames, 19>& known_ends() {
        {"item", "movie", "product", "book", "artist", "business", "track", "song"},
        false,
        true},
-      {{"u"}, {"i"}, false, true},
+      {{"u"}, {"i"}, false, true, true},
       {{"node"}, {"neighbor", "neighbour"}},
       {{"from"}, {"to"}, true},
-      {{"row", "rows"}, {"col", "cols", "column", "columns"}},
-      {{"left"}, {"right"}},
+      {{"row", "rows"}, {"col", "cols", "column", "columns"}, false, false, true},
+      {{"left"}, {"right"}, false, false, true},
       {{"source", "src", "from", "origin", "orig", "start", "sender", "initiator"},
        {"target", "tgt", "trg", "dst", "dest", "destination", "to", "end", "stop", "receiver",
         "recipient", "sink"},
@@ -89,15 +91,16 @@ const std::array<EndNames, 19>& known_ends() {
 }
 
 // The names of a header in all forms in which they are looked up, made once: as they stand, as ids,
-// as names, and without a prefix.
+// as names, without a prefix, and as labels, which stand beside names too.
 class NameForms {
  public:
   explicit NameForms(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       forms_[0].push_back(name);
       forms_[1].push_back(without(name, kIdSuffixes));
-      forms_[2].push_back(without(name, kNameSuffixes));
+      forms_[2].push_back(without(name, std::span(kNameSuffixes).first(kNameSuffixes.size() - 1)));
       forms_[3].push_back(without(without_prefix(name), kIdSuffixes));
+      forms_[4].push_back(without(name, std::span(kNameSuffixes).last(1)));
     }
   }
   // The first column whose name is in `wanted`, by the first form that has one.
@@ -109,7 +112,7 @@ class NameForms {
   }
 
  private:
-  std::array<NameList, 4> forms_;  // views of the names
+  std::array<NameList, 5> forms_;  // views of the names
 };
 
 // True for names of coordinates, moments or features, never of nodes.
@@ -129,34 +132,79 @@ bool is_value(std::string_view stem) {
   return is_measure(stem) || (role != ColumnRole::kUnknown && role != ColumnRole::kBeside);
 }
 
-// True if names of this stem, with a mark that counts them, may be those of nodes.
-bool may_count_nodes(std::string_view stem, bool letters) {
+// True for things that nodes represent, also with an ending: gene, user, userid.
+bool is_entity(std::string_view stem) {
+  static const NameList entities{
+      "actor",  "agent",    "animal",  "atom",    "author", "cell",   "character",  "chemical",
+      "city",   "compound", "country", "drug",    "gene",   "host",   "individual", "interactor",
+      "member", "neuron",   "org",     "page",    "person", "player", "protein",    "residue",
+      "site",   "species",  "stop",    "student", "symbol", "team",   "wallet",     "word"};
+  const auto ends_in = [&](std::span<const std::string_view> suffixes) {
+    return std::ranges::any_of(suffixes, [&](auto suffix) { return stem.ends_with(suffix); });
+  };
+  return ends_in(kIdSuffixes) || ends_in(kNameSuffixes) || is_among(entities, stem);
+}
+
+// True for the name of a first column whose rows are no edges: "student" before "exam1", "chrom"
+// before "start" and "end". A moment, a number or a note may stand before an edge.
+bool is_subject(std::string_view name) {
+  static const NameList ids{"node", "nodeid", "name", "title"};
+  static const NameList of_edges{
+      "year",  "month",   "week",   "day",  "hour",     "minute", "step",       "period",  "frame",
+      "slice", "session", "round",  "wave", "snapshot", "batch",  "network",    "dataset", "kind",
+      "chain", "line",    "sample", "note", "comment",  "text",   "description"};
+  return is_among(ids, name) ||
+         (role_of(name) == ColumnRole::kUnknown && !is_among(of_edges, name) && name.size() > 1);
+}
+
+// True for a column that edges alone have.
+bool is_of_edges(std::string_view name) {
+  return name.starts_with("edge") || name == "eid" || is_called_weight(name);
+}
+
+// True if names of this stem, with a mark that counts them, may be those of nodes. Beside the id of
+// a row only names of things that nodes represent may.
+bool may_count_nodes(std::string_view stem, bool letters, bool beside_id) {
   const bool named = stem.find_first_not_of("0123456789") != stem.npos;
-  return (named || (stem.empty() && letters)) && !is_value(stem) && !is_any_column(stem);
+  return (named || (stem.empty() && letters)) && !is_value(stem) && !is_any_column(stem) &&
+         (!beside_id || is_entity(stem));
 }
 
 // Two names that differ in the mark that counts them: node1 and node2, Gene_A and Gene_B; not one
 // of three and more.
 std::optional<EndColumns> find_counted(const std::vector<std::string>& names) {
+  const bool beside_id =
+      (names[0] == "id" || is_subject(names[0])) && std::ranges::none_of(names, is_of_edges);
   NameList plain;
   for (const std::string& name : names)
     plain.push_back(without(without(name, kIdSuffixes), kNameSuffixes));
-  for (const std::string_view marks : {"123", "abc"}) {
+  for (const std::string_view marks : {"123", "012", "abc"}) {
+    std::map<std::string_view, int> counted;                    // columns of each stem
     std::array<std::map<std::string_view, size_t>, 3> columns;  // the first of each stem, by mark
     for (size_t i = 0; i < plain.size(); ++i) {
       const size_t mark = plain[i].empty() ? marks.npos : marks.find(plain[i].back());
+      if (!plain[i].empty() && plain[i].back() <= '9')
+        ++counted[plain[i].substr(0, plain[i].size() - 1)];
       if (mark != marks.npos) columns[mark].try_emplace(plain[i].substr(0, plain[i].size() - 1), i);
     }
     std::optional<EndColumns> first;
     for (const auto& [stem, column] : columns[0]) {
       const auto second = columns[1].find(stem);
-      if (second != columns[1].end() && !columns[2].contains(stem) &&
-          (!first || column < first->source) && may_count_nodes(stem, marks[0] == 'a'))
+      if (second != columns[1].end() && !columns[2].contains(stem) && counted[stem] <= 2 &&
+          (!first || column < first->source) &&
+          may_count_nodes(stem, marks[0] == 'a', beside_id && column > 0 && second->second > 0))
         first = EndColumns{column, second->second};
     }
     if (first) return first;
   }
   return std::nullopt;
+}
+
+// True for ends whose names, as they stand, may be those of two values: "u" and "v", "start" and
+// "end".
+bool may_be_values(const EndNames& ends, std::string_view source, std::string_view target) {
+  const bool span = source == "start" && (target == "end" || target == "stop");
+  return span || (ends.weak && is_among(ends.sources, source) && is_among(ends.targets, target));
 }
 
 // Returns the two columns of one name for a node, as in "layer node node weight".
@@ -222,13 +270,18 @@ bool is_called_weight(std::string_view name) {
 }
 
 std::optional<EndColumns> find_ends(std::span<const std::string_view> names) {
+  if (names.empty()) return std::nullopt;
   std::vector<std::string> plain;
   for (const std::string_view name : names) plain.push_back(plain_name(name));
   const NameForms forms(plain);
+  const bool of_subject = is_subject(plain[0]) && std::ranges::none_of(plain, is_of_edges);
   const auto find = [&](const EndNames& ends) -> std::optional<EndColumns> {
     const auto source = forms.find(ends.sources);
     const auto target = source ? forms.find(ends.targets) : std::nullopt;
     if (!source || !target || *source == *target) return std::nullopt;
+    if (*source > 0 && *target > 0 && of_subject &&
+        may_be_values(ends, plain[*source], plain[*target]))
+      return std::nullopt;
     return EndColumns{*source, *target, ends.sure, ends.two_kinds};
   };
   const std::span<const EndNames> known = known_ends();

@@ -1,4 +1,6 @@
 // Texts of numbers that hold one graph: which of the readers takes one, by the shape of its lines.
+#include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "data/edge_list.h"
@@ -89,6 +91,14 @@ Metis try_metis(const std::string& path, const Reading& reading) {
   }
 }
 
+bool has_loops(const Found& found) {
+  const auto any = [&]<typename Id>(Id) {
+    return !std::ranges::equal(found.sources.as<const Id>(), found.targets.as<const Id>(),
+                               std::not_equal_to<>());
+  };
+  return found.sources.dtype() == base::DType::kI64 ? any(int64_t{}) : any(int32_t{});
+}
+
 // Reads a list of edges. If the file has a name of METIS's, the reason why it is none is logged.
 DatasetRef read_edges_or_say(const std::string& path, const std::string& refusal,
                              Reading& reading) {
@@ -158,6 +168,8 @@ DatasetRef read_edges(const std::string& path, Reading& reading) {
 
 DatasetRef read_text_graph(const std::string& path, Reading& reading) {
   Metis metis = try_metis(path, reading);
+  // METIS allows no loops: a triangle below its counts, "3 3", would be read with two.
+  if (metis.found && !is_metis_name(path) && has_loops(*metis.found)) metis = {};
   check_options(reading.options, metis.found ? Format::kMetis : Format::kEdges, path);
   if (!metis.found) return read_edges_or_say(path, metis.refusal, reading);
   reading.budget.take_file(path);

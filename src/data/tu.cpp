@@ -12,6 +12,7 @@
 #include "data/ogb.h"
 #include "data/split_files.h"
 #include "io/bytes.h"
+#include "io/fields.h"
 
 namespace gnnmg::data {
 namespace {
@@ -60,7 +61,9 @@ class TuLines {
            "\", expected an integer",
            io::is_integer(field)     ? " of 64 bits"
            : io::parse_double(field) ? ""
-                                     : kWordsToNumbers);
+           : io::trim_blanks(field).find_first_of(" \t;") != field.npos
+               ? "; several have commas between"
+               : kWordsToNumbers);
     if (*value < least || *value > most)
       fail(Status::kRange, where(), ": ", what, " ", *value, ", expected ", least, " to ", most,
            *value == 0 && least == 1 ? "; the format counts from 1" : "");
@@ -106,7 +109,8 @@ class TuParser {
       const int64_t id = in.integer(line, "the graph", 1, kMaxNodesInText);
       if (id < graph)
         fail(Status::kFormat, in.where(), ": graph ", id, ", expected ", graph,
-             " or more, for the nodes of a graph stand together");
+             " or more, for the nodes of a graph stand together; number the nodes anew, sorted by "
+             "graph, in all files");
       if (id > graph + 1) without_nodes_ += id - graph - 1;
       graph = id;
       if (graph_of_.size() == kMaxNodesInText)
@@ -138,11 +142,15 @@ class TuParser {
       if (comma == line.npos)
         fail(Status::kFormat, in.where(), ": \"", io::printable(line),
              "\", expected \"node, node\" with a comma between");
+      if (line.find(',', comma + 1) != line.npos)
+        fail(Status::kFormat, in.where(), ": \"", io::printable(line),
+             "\", expected two nodes; numbers of edges stand in NAME_edge_attributes.txt");
       const int64_t u = in.integer(line.substr(0, comma), "node", 1, found_.num_nodes) - 1;
       const int64_t v = in.integer(line.substr(comma + 1), "node", 1, found_.num_nodes) - 1;
       if (graph_of_[u] != graph_of_[v])
         fail(Status::kRange, in.where(), ": joins node ", u + 1, " of graph ", graph_of_[u] + 1,
-             " and node ", v + 1, " of graph ", graph_of_[v] + 1);
+             " and node ", v + 1, " of graph ", graph_of_[v] + 1,
+             "; nodes are counted from 1 over all graphs");
       from.push_back(static_cast<int32_t>(u));
       to.push_back(static_cast<int32_t>(v));
     }
@@ -176,7 +184,7 @@ class TuParser {
                    const std::string& by) const {
     if (rows != expected)
       fail(Status::kFormat, where, ": holds ", rows, " rows, expected ", expected,
-           ", the number of ", of, " in ", by);
+           ", the number of ", of, " in ", by, "; write a row for each, blank lines do not count");
   }
 
   // One column, or several with commas between.
@@ -257,7 +265,10 @@ class TuParser {
       if (!std::isfinite(value))
         fail(Status::kFormat, in.where(), ": the label \"", io::printable(line),
              "\", expected a number",
-             number                                     ? ""
+             number && std::isfinite(*number) ? " in the range of 32-bit floats"
+             : number ? "; a class may be any integer; numbers of which some are missing stand in "
+                        "NAME_graph_attributes.txt"
+             : line.starts_with('#')                    ? "; the format has no comments"
              : line.find_first_of(", \t;") == line.npos ? kWordsToNumbers
                                                         : "; a line has one label");
       if (integral && !whole && io::is_integer(line))

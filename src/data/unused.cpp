@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <sstream>
 #include <vector>
 
 #include "base/file.h"
@@ -13,6 +14,12 @@ namespace gnnmg::data {
 namespace {
 
 const std::string kGzip = ".gz";
+// Words of names of tables; "h" is that of .h5.
+constexpr std::string_view kTables[] = {"npy", "npz", "csv",     "tsv",   "pt",
+                                        "h",   "hdf", "parquet", "arrow", "mat"};
+// Endings of programs and documents: train.py beside a set is no part of it.
+constexpr std::string_view kOthers[] = {"py",  "ipynb", "sh",  "r",   "jl", "rs",  "go",   "c",
+                                        "cpp", "html",  "pdf", "png", "md", "rst", "yaml", "yml"};
 
 std::string names_text(const std::vector<std::string>& names) {
   constexpr size_t kMost = 12;
@@ -35,50 +42,32 @@ bool holds_numbers(const io::Npz& npz, const std::string& key) {
   }
 }
 
-// True if a file of this name holds data other than a table, by its ending.
-bool is_data_name(std::string_view name) {
-  constexpr std::string_view kEndings[] = {".txt",   ".json", ".pkl",   ".pickle",
-                                           ".index", ".idx",  ".jsonl", ".pth"};
-  if (name.ends_with(".gz")) name.remove_suffix(3);
-  return std::ranges::any_of(kEndings,
-                             [name](std::string_view end) { return name.ends_with(end); });
-}
-
-// True if a file of this name holds numbers, by its ending.
-bool is_table_name(std::string_view name) {
-  constexpr std::string_view kEndings[] = {".npy", ".npz",     ".csv",   ".csv.gz", ".tsv", ".pt",
-                                           ".h5",  ".parquet", ".arrow", ".mat",    ".hdf5"};
-  return std::ranges::any_of(kEndings,
-                             [name](std::string_view end) { return name.ends_with(end); });
+// True if a word of the name, which is made of letters, is among `words`.
+template <size_t N>
+bool has_word(std::string_view name, const std::string_view (&words)[N]) {
+  std::string lower = base::lower(name);
+  for (char& c : lower)
+    if ((c < 'a' || c > 'z') && static_cast<uint8_t>(c) < 0x80) c = ' ';
+  std::istringstream stream(lower);
+  for (std::string word; stream >> word;)
+    if (std::ranges::count(words, word) > 0) return true;
+  return false;
 }
 
 std::string normal(const std::string& path) {
   return std::filesystem::path(path).lexically_normal().string();
 }
 
-void warn(const std::string& folder, const char* what, const std::vector<std::string>& names,
-          base::Log& log) {
-  if (!names.empty())
-    log.add(base::LogLevel::kWarning, base::text(folder, what, names_text(names)));
-}
-
 }  // namespace
 
-bool is_split_name(std::string_view name) {
-  constexpr std::string_view kParts[] = {"train", "training", "val", "valid", "validation", "test"};
-  std::string word;
-  const auto is_part = [&] { return std::ranges::count(kParts, word) > 0; };
-  std::string lower;
-  for (const char c : name) {
-    lower += base::lower(c);
-    if (lower.back() >= 'a' && lower.back() <= 'z') {
-      word += lower.back();
-      continue;
-    }
-    if (is_part()) return true;
-    word.clear();
-  }
-  return is_part() || lower.find("split") != lower.npos || lower.find("fold") != lower.npos;
+bool is_part_name(std::string_view name) {
+  const std::string lower = base::lower(name);
+  for (const char* part :
+       {"feature", "attribute", "embedding", "label", "weight", "mask", "split", "fold"})
+    if (lower.find(part) != lower.npos) return true;
+  return has_word(name, {"feat",     "feats", "attr",    "attrs",      "emb",     "x",   "node",
+                         "nodes",    "class", "classes", "target",     "targets", "y",   "train",
+                         "training", "val",   "valid",   "validation", "test",    "idx", "index"});
 }
 
 void warn_of_unused_arrays(const io::Npz& npz, const std::function<bool(std::string_view)>& known,
@@ -102,21 +91,26 @@ void warn_of_unread_files(const std::string& folder, std::span<const std::string
     const auto found = paths.lower_bound(begin);
     return found != paths.end() && (directory ? found->starts_with(begin) : *found == begin);
   };
-  std::vector<std::string> files, splits;
+  std::vector<std::string> unread;
   for (const std::string& name : base::list_visible(folder)) {
     const std::string path = normal(base::join_path(folder, name));
-    const bool directory = base::is_present_directory(path);
-    if (is_known(name) || is_read(path, directory)) continue;
-    const bool packed =
-        name.ends_with(kGzip) && is_read(path.substr(0, path.size() - kGzip.size()), false);
-    if (!directory &&
-        (is_table_name(name) || is_more(name) || packed || is_read(path + kGzip, false)))
-      files.push_back(name);
-    else if (is_split_name(name) && (directory || is_data_name(name)))
-      splits.push_back(name);
+    const bool directory = base::is_directory(path);
+    const std::string lower = base::lower(name);
+    if (is_known(name) || is_read(path, directory) || lower.find("readme") != lower.npos ||
+        std::ranges::count(kOthers, lower.substr(lower.rfind('.') + 1)) > 0)
+      continue;
+    const bool beside = is_read(path.substr(0, path.rfind('.')), false);
+    if (beside && has_word(name.substr(name.rfind('.') + 1), {"dvc", "md", "sha"})) continue;
+    const bool packed = (beside && name.ends_with(kGzip)) || is_read(path + kGzip, false);
+    const bool table = !directory && has_word(name, kTables);
+    if (packed || table || is_more(name) || is_part_name(name) ||
+        has_word(name, {"edge", "edges", "triples"}))
+      unread.push_back(directory ? name + "/" : name);
   }
-  warn(folder, ": files that the format does not know are left out: ", files, log);
-  warn(folder, ": splits that the format does not read are left out: ", splits, log);
+  if (!unread.empty())
+    log.add(base::LogLevel::kWarning,
+            base::text(folder,
+                       ": files that the format does not know are left out: ", names_text(unread)));
 }
 
 }  // namespace gnnmg::data

@@ -88,7 +88,7 @@ void write_refusal(const Head& asked, Status status, std::string_view text, Mess
   Head head = asked;
   head.flags |= kAnswer | kRefused;
   head.count = 0;
-  const auto shown = io::as_bytes(text.substr(0, kMaxRefusalText));
+  const auto shown = io::as_bytes(base::beginning(text, kMaxRefusalText));
   uint8_t* at = begin_message(head, 4 + static_cast<int64_t>(shown.size()), out);
   const auto number = static_cast<int32_t>(status);
   std::memcpy(at, &number, sizeof number);

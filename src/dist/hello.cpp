@@ -16,7 +16,7 @@ using base::Status;
 constexpr uint32_t kMaxText = 4096, kMaxFacts = 256;
 
 void append_text(std::string& out, std::string_view text) {
-  const std::string_view shown = text.substr(0, kMaxText);
+  const std::string_view shown = base::beginning(text, kMaxText);
   io::append_little(out, static_cast<uint32_t>(shown.size()));
   out += shown;
 }

@@ -33,7 +33,7 @@ std::string target_of(const std::string& address) {
 }
 
 std::string said(const grpc::Status& status) {
-  return io::one_line(status.error_message().substr(0, kMostText));
+  return io::one_line(base::beginning(status.error_message(), kMostText));
 }
 
 // The status that the caller of a finished call gets.

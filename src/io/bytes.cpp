@@ -1,49 +1,87 @@
 #include "io/bytes.h"
 
-namespace gnnmg::io {
+#include <algorithm>
 
-std::string printable(std::string_view text, size_t limit) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string out;
-  for (const char c : text.substr(0, limit)) {
-    const auto byte = static_cast<uint8_t>(c);
-    if (byte >= 0x20 && byte < 0x7f)
-      out += c;
-    else
-      out.append({'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]});
-  }
-  return text.size() > limit ? out + "..." : out;
-}
+namespace gnnmg::io {
 
 namespace {
 
-// Control characters of two and three bytes, and marks that break lines or change direction.
-bool is_control(std::string_view character) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(character[i]); };
-  if (character.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7f;
-  if (character.size() == 2) return byte(0) == 0xc2 && byte(1) < 0xa0;
-  if (character.size() != 3 || byte(0) != 0xe2) return false;
-  return (byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae) ||
-         (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);
+// The first character of a text; one byte where that is no UTF-8.
+struct Character {
+  std::string_view bytes;
+  uint32_t code;
+  bool is_utf8;
+};
+
+Character first_character(std::string_view text) noexcept {
+  const auto lead = static_cast<uint8_t>(text[0]);
+  const Character wrong{text.substr(0, 1), lead, false};
+  if (lead < 0x80) return {text.substr(0, 1), lead, true};
+  const size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < size) return wrong;
+  uint32_t code = lead & (0x7f >> size);
+  for (size_t i = 1; i < size; ++i) {
+    const auto next = static_cast<uint8_t>(text[i]);
+    if ((next & 0xc0) != 0x80) return wrong;
+    code = code << 6 | (next & 0x3f);
+  }
+  const bool overlong = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
+  if (overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return wrong;
+  return {text.substr(0, size), code, true};
+}
+
+struct CodeRange {
+  uint32_t first, last;
+};
+
+// Controls, and marks that break lines or change direction.
+constexpr CodeRange kControls[] = {{0, 0x1f}, {0x7f, 0x9f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
+// Other characters that do not show: blanks other than ASCII's, fillers, marks of width 0, and
+// codes without a character.
+constexpr CodeRange kUnseen[] = {
+    {0xa0, 0xa0},     {0xad, 0xad},     {0x34f, 0x34f},   {0x61c, 0x61c},     {0x115f, 0x1160},
+    {0x1680, 0x1680}, {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x2000, 0x200f},   {0x202f, 0x202f},
+    {0x205f, 0x206f}, {0x3000, 0x3000}, {0x3164, 0x3164}, {0xe000, 0xf8ff},   {0xfeff, 0xfeff},
+    {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0x1d173, 0x1d17a}, {0xe0000, 0x10ffff}};
+
+bool is_among(uint32_t code, std::span<const CodeRange> ranges) {
+  return std::ranges::any_of(
+      ranges, [code](const CodeRange& range) { return range.first <= code && code <= range.last; });
+}
+
+// Appends a character, or its bytes as \xNN.
+void append_character(std::string& out, const Character& character, bool shows) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  if (shows && character.is_utf8) {
+    out += character.bytes;
+    return;
+  }
+  for (const char c : character.bytes) {
+    const auto byte = static_cast<uint8_t>(c);
+    out.append({'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]});
+  }
 }
 
 }  // namespace
 
+std::string printable(std::string_view text, size_t limit) {
+  std::string out;
+  for (; !text.empty(); --limit) {
+    if (limit == 0) return out + "...";
+    const Character next = first_character(text);
+    append_character(out, next, !is_among(next.code, kControls) && !is_among(next.code, kUnseen));
+    text.remove_prefix(next.bytes.size());
+  }
+  return out;
+}
+
 std::string one_line(std::string_view text) {
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const auto lead = static_cast<uint8_t>(text[0]);
-    const size_t size = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    const std::string_view character = text.substr(0, size);
-    if (is_utf8(character) && !is_control(character)) {
-      out += character;
-      text.remove_prefix(character.size());
-    } else {
-      out.append({'\\', 'x', kDigits[lead >> 4], kDigits[lead & 15]});
-      text.remove_prefix(1);
-    }
+    const Character next = first_character(text);
+    append_character(out, next, !is_among(next.code, kControls));
+    text.remove_prefix(next.bytes.size());
   }
   return out;
 }
@@ -67,19 +105,10 @@ void append_utf8(std::string& out, uint32_t code) {
 }
 
 bool is_utf8(std::string_view text) noexcept {
-  for (size_t at = 0; at < text.size();) {
-    const auto lead = static_cast<uint8_t>(text[at++]);
-    if (lead < 0x80) continue;
-    const int more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
-    if (lead < 0xc2 || lead > 0xf4 || text.size() - at < static_cast<size_t>(more)) return false;
-    uint32_t code = lead & (0x3f >> more);
-    for (int i = 0; i < more; ++i) {
-      const auto next = static_cast<uint8_t>(text[at++]);
-      if ((next & 0xc0) != 0x80) return false;
-      code = code << 6 | (next & 0x3f);
-    }
-    const bool overlong = (more == 2 && code < 0x800) || (more == 3 && code < 0x10000);
-    if (overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return false;
+  while (!text.empty()) {
+    const Character next = first_character(text);
+    if (!next.is_utf8) return false;
+    text.remove_prefix(next.bytes.size());
   }
   return true;
 }

@@ -36,8 +36,8 @@ inline std::string_view as_text(std::span<const uint8_t> bytes) noexcept {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// `text` as one line of an error: bytes that are not printable ASCII become \xNN, and characters
-// beyond `limit` become "...".
+// `text` as a name in an error, as by one_line(), but all other characters that do not show, except
+// ASCII's blank, become \xNN too. Characters beyond `limit` become "...".
 std::string printable(std::string_view text, size_t limit = 80);
 
 // `text` as one line of UTF-8: bytes that are not UTF-8, terminal controls, line breaks and changes

@@ -516,11 +516,62 @@ bool is_svmlight(std::string_view text) {
   return true;
 }
 
+// The output of md5sum and sha256sum: a sum in hex digits, "  " or " *", a file name.
+bool is_checksums(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  constexpr size_t kLengths[] = {32, 40, 56, 64, 96, 128};  // MD5, SHA-1, then SHA-2
+  WordLines lines(text);
+  int64_t count = 0;
+  for (; lines.next(); ++count) {
+    const std::string_view line = lines.line();
+    const size_t length = std::min(line.find_first_not_of(kHex), line.size());
+    const std::string_view name = line.substr(length);
+    if (std::ranges::find(kLengths, length) == std::end(kLengths) || name.size() < 3 ||
+        (!name.starts_with("  ") && !name.starts_with(" *")) || is_space(name[2]) ||
+        name.find_first_not_of(kHex, 2) == name.npos)
+      return false;
+  }
+  return count > 0;
+}
+
+// An atom in the columns of the Protein Data Bank: "ATOM      1  N   MET A   1      27.340 ...".
+bool is_atom(std::string_view text) {
+  constexpr size_t kFewest = 9, kCoordinates = 30;  // words; the column of x
+  WordLines lines(text);
+  if (!lines.next() || lines.words().size() < kFewest) return false;
+  const std::string_view record = lines.words()[0];
+  return (record.starts_with("atom") || record.starts_with("hetatm")) &&
+         lines.line().find('.', kCoordinates) != std::string_view::npos;
+}
+
+// Trees of Newick's format: "(a:1,(b,c));". The end of a long one may be missing.
+bool is_newick(std::string_view text) {
+  const size_t end = text.find(';');
+  const std::string_view tree = text.substr(0, end);
+  const auto open = std::ranges::count(tree, '('), closed = std::ranges::count(tree, ')');
+  if (!text.starts_with('(') || tree.find(',') == tree.npos) return false;
+  return end == text.npos ? open > closed && tree.find('\n') == tree.npos : open == closed;
+}
+
 // First words of a kind, in lower case, and its name.
 constexpr std::pair<std::string_view, std::string_view> kFirstWords[] = {
-    {"(tlp ", "a Tulip file"},   {"format-version:", "an OBO file"}, {"leda.graph", "a LEDA file"},
-    {"nodedef>", "a GDF file"},  {"@relation ", "an ARFF file"},     {"*node data", "a VNA file"},
-    {"*tie data", "a VNA file"},
+    {"(tlp ", "a Tulip file"},        {"format-version:", "an OBO file"},
+    {"leda.graph", "a LEDA file"},    {"nodedef>", "a GDF file"},
+    {"@relation ", "an ARFF file"},   {"*node data", "a VNA file"},
+    {"*tie data", "a VNA file"},      {"ply\nformat ", "a PLY file"},
+    {"ply\r\nformat ", "a PLY file"}, {"header    ", "a PDB file"},
+    {"cryst1 ", "a PDB file"},
+};
+
+// Texts of graphs, each with the test of its beginning in lower case.
+constexpr std::pair<bool (*)(std::string_view), std::string_view> kGraphTexts[] = {
+    {is_gml, "a GML file"},
+    {is_dot, "a Graphviz file"},
+    {is_pajek, "a Pajek file"},
+    {is_dimacs, "a DIMACS file"},
+    {is_gspan, "a file of gSpan"},
+    {is_networkx_adjacency, "an adjacency list of NetworkX"},
+    {is_settings, "a file of settings (INI, TOML)"},
 };
 
 // Finds the kind by the words of a lower-case text.
@@ -534,9 +585,15 @@ std::optional<ForeignKind> kind_of_words(std::string_view text) {
   if (is_rdf(begin))
     return ForeignKind{"a file of RDF", {"number its terms and write triples.npy", true}};
   if (is_answer(begin)) return ForeignKind{"what a server answers in place of a file", kFetch};
+  if (begin.starts_with("<<<<<<< ") || begin.find("\n<<<<<<< ") != begin.npos)
+    return ForeignKind{"a text with a conflict of git",
+                       {"resolve it, so that no line begins with <<<<<<<, ======= or >>>>>>>"}};
+  if (is_checksums(begin)) return ForeignKind{"a list of checksums", kFetch};
+  if (is_atom(begin)) return graph("a PDB file");
   if (is_printed_matrix(begin))
     return ForeignKind{"a sparse matrix as print() shows it",
                        {"write it with scipy.io.mmwrite()", true}};
+  if (is_newick(begin)) return graph("a tree in Newick's format");
   if (begin.starts_with("<?xml") || begin.starts_with('<')) return graph("an XML file");
   if (begin.starts_with("insert into ") || begin.starts_with("create table "))
     return graph("a script of SQL");
@@ -550,13 +607,8 @@ std::optional<ForeignKind> kind_of_words(std::string_view text) {
     return ForeignKind{
         "a Harwell-Boeing matrix",
         {"write it in Matrix Market's form (scipy.io.hb_read, scipy.io.mmwrite)", true}};
-  if (is_gml(begin)) return graph("a GML file");
-  if (is_dot(begin)) return graph("a Graphviz file");
-  if (is_pajek(begin)) return graph("a Pajek file");
-  if (is_dimacs(begin)) return graph("a DIMACS file");
-  if (is_gspan(begin)) return graph("a file of gSpan");
-  if (is_networkx_adjacency(begin)) return graph("an adjacency list of NetworkX");
-  if (is_settings(begin)) return graph("a file of settings (INI, TOML)");
+  for (const auto& [is, name] : kGraphTexts)
+    if (is(begin)) return graph(name);
   if (begin.starts_with('{') || begin.starts_with('[')) return graph("a JSON file");
   for (const auto& [start, name] : kFirstWords)
     if (begin.starts_with(start)) return graph(name);

@@ -29,6 +29,25 @@ std::string latin1_of(std::string_view text, const std::string& where) {
 
 }  // namespace
 
+std::string kind_of(const PickleValue& value) {
+  const auto object_of = [](std::string_view module, std::string_view name) {
+    const bool vowel = !module.empty() && std::string_view("aeiou").find(module[0]) != module.npos;
+    return base::text(vowel ? "an " : "a ", printable(module), ".", printable(name));
+  };
+  if (value.as<PickleNone>()) return "None";
+  if (value.as<bool>()) return "a bool";
+  if (value.as<int64_t>()) return "an int";
+  if (value.as<double>()) return "a float";
+  if (value.as_text()) return "a str";
+  if (value.as<PickleList>()) return "a list";
+  if (value.as<PickleTuple>()) return "a tuple";
+  if (value.as<PickleDict>()) return "a dict";
+  if (const auto* opaque = value.as<PickleOpaque>()) return object_of(opaque->module, opaque->name);
+  if (const auto* object = value.as<PickleObject>()) return object_of(object->module, object->name);
+  const auto* global = value.as<PickleGlobal>();
+  return global ? object_of(global->module, global->name) : "a storage";
+}
+
 const PickleValue& expect(const PickleRef& ref, const std::string& where, const char* what) {
   if (!ref) fail(Status::kFormat, where, ": ", what, " is missing");
   return *ref;
@@ -36,7 +55,7 @@ const PickleValue& expect(const PickleRef& ref, const std::string& where, const 
 
 std::string_view expect_text(const PickleValue& value, const std::string& where, const char* what) {
   const std::string_view* text = value.as_text();
-  if (!text) fail(Status::kFormat, where, ": expected ", what, ", found another kind of value");
+  if (!text) fail(Status::kFormat, where, ": expected ", what, ", found ", kind_of(value));
   return *text;
 }
 

@@ -10,11 +10,14 @@
 
 namespace gnnmg::io {
 
+// Python's name for the type of a value: "a list".
+std::string kind_of(const PickleValue& value);
+
 template <typename T>
 const T& expect_as(const PickleValue& value, const std::string& where, const char* what) {
   const T* found = value.as<T>();
   if (!found)
-    base::fail(base::Status::kFormat, where, ": expected ", what, ", found another kind of value");
+    base::fail(base::Status::kFormat, where, ": expected ", what, ", found ", kind_of(value));
   return *found;
 }
 

@@ -140,10 +140,11 @@ std::string pickled_dtype(const PickleValue& value, const std::string& where) {
 }
 
 Tensor pickled_array(const PickleValue& value, const std::string& where) {
-  const PickleObject& object = expect_as<PickleObject>(value, where, "a NumPy array");
+  const bool list = value.as<PickleList>() || value.as<PickleTuple>();
   if (!is_pickled_array(value))
-    fail(Status::kFormat, where, ": expected a NumPy array, found ", object.module, ".",
-         object.name);
+    fail(Status::kFormat, where, ": expected a NumPy array, found ", kind_of(value),
+         list ? "; numpy.array() makes one of it" : "");
+  const PickleObject& object = *value.as<PickleObject>();
   if (!is_reconstruct(object)) return array_from_buffer(object, where);
   const PickleTuple& state = state_of(object, where);
   const bool fortran = expect_as<bool>(*state.items[3], where, "an array's order");
@@ -155,7 +156,7 @@ Tensor pickled_array(const PickleValue& value, const std::string& where) {
 Tensor pickled_scalar(const PickleValue& value, const std::string& where) {
   const auto* object = value.as<PickleObject>();
   if (!object || !is_numpy_core(object->module) || object->name != "scalar")
-    fail(Status::kFormat, where, ": expected a number, found another kind of value");
+    fail(Status::kFormat, where, ": expected a number, found ", kind_of(value));
   const PickleTuple& arguments = expect_tuple(expect(object->arguments, where, "a scalar's value"),
                                               2, where, "a scalar's arguments");
   std::string decoded;

@@ -9,6 +9,7 @@
 #include "io/bytes.h"
 #include "io/optimizer_pth.h"
 #include "io/pickle.h"
+#include "io/pickle_expect.h"
 #include "io/pickled_array.h"
 #include "io/pth_arrays.h"
 #include "io/pth_file.h"
@@ -65,28 +66,10 @@ bool holds_torch_tensors(const PickleRef& value) {
 // A module or an optimizer may have no tensor, as SGD without a momentum.
 bool is_none(const PickleRef& value) { return value->as<PickleNone>(); }
 
-std::string object_of(std::string_view module, std::string_view name) {
-  const bool vowel = !module.empty() && std::string_view("aeiou").find(module[0]) != module.npos;
-  return base::text(vowel ? "an " : "a ", printable(module), ".", printable(name));
-}
-
-// Python's name for the type of a value.
-std::string kind_of(const PickleRef& value) {
-  if (value->as<PickleNone>()) return "None";
-  if (value->as<bool>()) return "a bool";
-  if (value->as<int64_t>()) return "an int";
-  if (value->as<double>()) return "a float";
-  if (value->as_text()) return "a str";
-  if (value->as<PickleList>()) return "a list";
-  if (value->as<PickleTuple>()) return "a tuple";
+// Python's name for the type of a value; that of NumPy's arrays and of all dicts.
+std::string type_of(const PickleRef& value) {
   if (as_dict(value)) return "a dict";
-  const auto* object = value->as<PickleObject>();
-  const auto* global = value->as<PickleGlobal>();
-  const auto* opaque = value->as<PickleOpaque>();
-  if (is_pickled_array(*value)) return "a NumPy array";
-  if (opaque) return object_of(opaque->module, opaque->name);
-  if (object) return object_of(object->module, object->name);
-  return global ? object_of(global->module, global->name) : "a storage";
+  return is_pickled_array(*value) ? "a NumPy array" : io::kind_of(*value);
 }
 
 // True for the result of an optimizer's state_dict().
@@ -177,7 +160,7 @@ class PthReader {
           return accepted(module, name) || accept(module, name);
         }});
     const PickleDict* dict = as_dict(pickle.root);
-    if (!dict) refuse(base::text(": holds ", kind_of(pickle.root), ", expected a dict"));
+    if (!dict) refuse(base::text(": holds ", type_of(pickle.root), ", expected a dict"));
     std::vector<std::pair<std::string, Tensor>> all;
     for (const auto& [key, value] : dict->items) {
       const std::optional<std::string> name = key_text(key);
@@ -283,11 +266,11 @@ class PthReader {
   PickleRef guess(const PickleRef& root) const {
     if (is_state_dict(root)) return root;
     const PickleDict* dict = as_dict(root);
-    if (!dict && !as_sequence(root)) refuse(base::text(": holds ", kind_of(root), kExpected));
+    if (!dict && !as_sequence(root)) refuse(base::text(": holds ", type_of(root), kExpected));
     const StateDicts all = state_dicts_in(root);
     if (num_tensors(root) > all.num_tensors) return root;
     if (all.found.empty() && dict) refuse_without_tensors(*dict);
-    if (all.found.empty()) refuse(base::text(": holds ", kind_of(root), kExpected));
+    if (all.found.empty()) refuse(base::text(": holds ", type_of(root), kExpected));
     if (all.found.size() > 1)
       refuse(base::text(": holds ", all.found.size(), " dicts of tensors, say which: ", all.names));
     return all.found[0];
@@ -303,7 +286,7 @@ class PthReader {
     for (size_t i = 0; i < std::min(dict.items.size(), kMost); ++i)
       entries +=
           base::text(i ? ", " : "", printable(key_text(dict.items[i].first).value_or("?"), 40),
-                     " (", kind_of(dict.items[i].second), ")");
+                     " (", type_of(dict.items[i].second), ")");
     if (dict.items.size() > kMost)
       entries += base::text(" and ", dict.items.size() - kMost, " more");
     refuse(base::text(": holds no dict of tensors, but ", entries, kExpected));
@@ -314,7 +297,7 @@ class PthReader {
     PickleRef found;
     if (!descend(root, path, found) || is_state_dict(found) || has_tensors(found)) return found;
     refuse(base::text(": what is at \"", printable(path), "\" is ",
-                      as_dict(found) ? "" : kind_of(found) + ", which is ", "no dict of tensors"));
+                      as_dict(found) ? "" : type_of(found) + ", which is ", "no dict of tensors"));
   }
   // The tensors of a state dict whose keys begin with the rest of the path. The first part of the
   // path leads to the dict, or the file has only one dict.
@@ -351,7 +334,7 @@ class PthReader {
       if (!is_tensor(value)) {
         if (state.passed_over.size() == kMostPassedOver) continue;
         state.passed_over.push_back(
-            base::text(printable(key_text(key).value_or("?"), 80), " (", kind_of(value), ")"));
+            base::text(printable(key_text(key).value_or("?"), 80), " (", type_of(value), ")"));
         continue;
       }
       const auto* text = key->as_text();
@@ -399,7 +382,7 @@ class PthReader {
       return pickled_array(*value, base::text(name_, where.substr(0, where.rfind(':'))));
     }
     if (is_other_tensor(value))
-      refuse_tensor(base::text("is ", kind_of(value),
+      refuse_tensor(base::text("is ", type_of(value),
                                ", which is not supported: save a plain dense tensor of its "
                                "numbers"));
     const PickleObject* object = value->as<PickleObject>();
@@ -423,7 +406,7 @@ class PthReader {
     const auto* persistent = value->as<PicklePersistent>();
     const auto* id = persistent ? persistent->id->as<PickleTuple>() : nullptr;
     if (value->as<PickleOpaque>())  // pickle.dump() stores a file of torch.save() as bytes
-      refuse_tensor(base::text("its storage is ", kind_of(value),
+      refuse_tensor(base::text("its storage is ", type_of(value),
                                ", expected one of torch.save(): load the file in Python and write "
                                "the state dict with torch.save()"));
     if (!id || id->items.size() < 5 || id->items.size() > 6) refuse_tensor("it has no storage");
@@ -435,7 +418,7 @@ class PthReader {
     const StorageType* type =
         global && global->module == "torch" ? find_storage_type(global->name) : nullptr;
     if (!kind || *kind != "storage" || !type || !key || !id->items[3]->as_text())
-      refuse_tensor(base::text("its storage is no known one but ", kind_of(id->items[1])));
+      refuse_tensor(base::text("its storage is no known one but ", type_of(id->items[1])));
     const int64_t count = int_of(id->items[4], "storage length");
 
     Storage& storage = storages_[std::string(*key)];

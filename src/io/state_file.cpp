@@ -48,7 +48,7 @@ namespace {
     refuse(kind->name, kind->remedy.for_graphs
                            ? "write the weights as a dict of tensors with torch.save()"
                            : kind->remedy.text);
-  fail(Status::kFormat, path, ": begins with \"", printable(start.substr(0, 32)),
+  fail(Status::kFormat, path, ": begins with \"", printable(start, 32),
        "\", expected a file of torch.save() or of safetensors");
 }
 

@@ -81,6 +81,15 @@ TEST(Error, TextsAreBounded) {
   EXPECT_THAT(bounded, testing::HasSubstr("\xc3\xa9 ... \xc3\xa9")) << "characters stay whole";
 }
 
+TEST(Error, BeginningsEndBeforeACharacterThatDoesNotFit) {
+  EXPECT_EQ(beginning("plain", 5), "plain");
+  EXPECT_EQ(beginning("plain", 2), "pl");
+  EXPECT_EQ(beginning("a\xc3\xa9", 2), "a");
+  EXPECT_EQ(beginning("\xf0\x9f\x98\x80z", 4), "\xf0\x9f\x98\x80");
+  EXPECT_EQ(beginning("\xf0\x9f\x98\x80z", 3), "");
+  EXPECT_EQ(beginning("", 0), "");
+}
+
 TEST(CheckedArithmetic, GivesExactResultsUpToTheEdge) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min();

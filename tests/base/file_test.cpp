@@ -28,6 +28,7 @@ using test::FilePlan;
 using test::PowerLoss;
 using test::slurp;
 using test::TempDir;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -97,10 +98,12 @@ TEST(Paths, ALinkThatLeadsNowhereIsNotAbsent) {
     const Error error = error_of([&] { look(folder.file("dangling")); });
     EXPECT_EQ(error.status(), Status::kNotFound);
     EXPECT_THAT(error.what(),
-                StartsWith(folder.file("dangling") + ": open the link to ../annex/gone: "));
+                AllOf(StartsWith(folder.file("dangling") + ": open the link to ../annex/gone: "),
+                      HasSubstr("; fetch the file (git annex get, dvc pull)")));
   }
   EXPECT_THAT(error_of([&] { File file(folder.file("dangling")); }).what(),
-              HasSubstr("open the link to ../annex/gone: "));
+              AllOf(HasSubstr("open the link to ../annex/gone: "),
+                    HasSubstr("mount its disk, or remove the link")));
 }
 
 TEST(File, IsOpenedCloseOnExec) {

@@ -20,10 +20,32 @@ TEST(Bytes, LoadsAndAppendsLittleEndian) {
 
 TEST(Bytes, PrintsAnythingOnOneLine) {
   EXPECT_EQ(io::printable("plain text"), "plain text");
-  EXPECT_EQ(io::printable("a\nb\x7f\xc3\xa9"), "a\\x0ab\\x7f\\xc3\\xa9");
+  EXPECT_EQ(io::printable("a\nb\x7f"), "a\\x0ab\\x7f");
   EXPECT_EQ(io::printable(std::string(80, 'x')), std::string(80, 'x'));
   EXPECT_EQ(io::printable(std::string(81, 'x')), std::string(80, 'x') + "...");
   EXPECT_EQ(io::printable("abc", 2), "ab...");
+}
+
+TEST(Bytes, PrintsCharactersThatShow) {
+  for (const char* text : {"от", "é€", "山田", "😀", "e\xcc\x81", "\xef\xbf\xbd"})
+    EXPECT_EQ(io::printable(text), text);
+  // C1, a blank of fixed width, a soft hyphen, a join of width 0, line ends, directions, a byte
+  // order mark, a filler, a private character, a tag.
+  for (const char* text :
+       {"\xc2\x85", "\xc2\xa0", "\xc2\xad", "\xe2\x80\x8b", "\xe2\x80\x8d", "\xe2\x80\xa8",
+        "\xe2\x80\xa9", "\xe2\x80\x8f", "\xe2\x80\xae", "\xe2\x81\xa6", "\xd8\x9c", "\xef\xbb\xbf",
+        "\xe3\x85\xa4", "\xee\x80\x80", "\xf3\xa0\x81\x81", "\xed\xa0\x80", "\xc3"}) {
+    std::string escaped;
+    for (const char* c = text; *c; ++c) {
+      char byte[5];
+      snprintf(byte, sizeof byte, "\\x%02x", static_cast<unsigned char>(*c));
+      escaped += byte;
+    }
+    EXPECT_EQ(io::printable(text), escaped);
+  }
+  EXPECT_EQ(io::printable("a\xe2\x82о"), "a\\xe2\\x82о");
+  EXPECT_EQ(io::printable("отец", 2), "от...");
+  EXPECT_EQ(io::printable("отец", 4), "отец");
 }
 
 TEST(Bytes, MakesOneLineOfAnyText) {

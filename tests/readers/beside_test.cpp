@@ -93,6 +93,129 @@ TEST_F(Beside, FilesOfNumbersAreNamed) {
   expect_log("are left out: edge_weight.npy\n");
 }
 
+// No list of endings decides.
+TEST_F(Beside, NamesOfAnyEndingSayWhatIsLost) {
+  for (const std::string set : kSets)
+    for (const char* name : {"feat.npy.gz",
+                             "feat.npy.bz2",
+                             "feat.tar.gz",
+                             "features.txt",
+                             "features.feather",
+                             "x.txt",
+                             "y.dat",
+                             "weights.txt",
+                             "edge_weight.npy.gz",
+                             "features.pkl",
+                             "LABELS.BIN",
+                             "FEAT.NPY",
+                             "features.xlsx",
+                             "nodeFeatures.jsonl",
+                             "embeddings.vec",
+                             "train_mask.json",
+                             "0.attrs",
+                             "split_a.npy.gz",
+                             "edge_type.safetensors",
+                             "features/0.npy",
+                             "Masks/a",
+                             "node.dat"}) {
+      make(set);
+      dir_.write(set + "/" + name, "x");
+      const std::string inner = name;
+      open(set);
+      const size_t slash = inner.find('/');
+      expect_log(base::text(set, ": files that the format does not know are left out: ",
+                            inner.substr(0, slash == inner.npos ? slash : slash + 1), "\n"));
+      std::filesystem::remove_all(dir_.file(set));
+    }
+  dir_.write("list/edges.csv", "0,1\n");
+  dir_.write("list/node_features.csv", "0,1\n");
+  dir_.write("list/more_edges.csv", "0,1\n");
+  open("list/edges.csv");
+  expect_log("are left out: node_features.csv\n");
+}
+
+TEST_F(Beside, NamesStandAsTheyAre) {
+  plain("plain");
+  dir_.write("plain/свойства.npy", "x");
+  dir_.write("plain/z\xe2\x80\xaey.npy", "x");  // a change of direction
+  open("plain");
+  expect_log("are left out: z\\xe2\\x80\\xaey.npy, свойства.npy\n");
+}
+
+TEST_F(Beside, OtherNamesAreNotNamed) {
+  for (const std::string set : kSets) {
+    make(set);
+    for (const char* name : {"notes.md", "README_labels.txt", "tests/a.py", "run.sh", "max.py",
+                             ".features.npy", "train.py", "Labels.PDF"})
+      dir_.write(set + "/" + name, "x");
+    // About a file that was read.
+    dir_.write("plain/labels.npy.dvc", "x");
+    dir_.write("tu/T_A.txt.sha256", "x");
+    open(set);
+    const std::string log = opener_.log();
+    EXPECT_EQ(log.find("left out"), std::string::npos) << log;
+  }
+  std::filesystem::rename(dir_.file("plain/labels.npy.dvc"), dir_.file("plain/feat.npy.dvc"));
+  open("plain");
+  expect_log("are left out: feat.npy.dvc\n");
+}
+
+TEST_F(Beside, TablesOfOgbThatAreNotRead) {
+  ogb("o");
+  for (const char* name : {"node-feat.csv.bz2", "node-feat.csv.zip", "node_species.txt"})
+    dir_.write(base::text("o/raw/", name), "x");
+  EXPECT_EQ(open("o")->feature_dim(), 0);
+  expect_log(
+      "o/raw: files that the format does not know are left out: node-feat.csv.bz2, "
+      "node-feat.csv.zip, node_species.txt\n");
+}
+
+// A link in the place of a file that would be read is an error, optional or not.
+TEST_F(Beside, LinksToNowhere) {
+  const auto link = [&](const std::string& path) {
+    std::filesystem::create_symlink(".git/annex/objects/gone", dir_.file(path));
+  };
+  for (const std::string set : kSets) {
+    make(set);
+    for (const char* name : {"README", "README.txt", "LICENSE", "notes.md", "other.txt", "more"})
+      link(set + "/" + name);
+    link(set + "/features.csv");
+    EXPECT_EQ(open(set)->graph->num_nodes(), 4) << set;
+    expect_log("are left out: features.csv\n");
+    link(set + "/split.npz");
+    expect_error(Status::kNotFound,
+                 {"split.npz: open the link to .git/annex/objects/gone: ",
+                  "git annex get, dvc pull", "mount its disk, or remove the link"},
+                 [&] { open(set); });
+  }
+  link("plain/feat.npy");
+  expect_error(Status::kNotFound, {"feat.npy: open the link to "}, [&] { open("plain"); });
+  link("ogb/raw/node-feat.csv.gz");
+  expect_error(Status::kNotFound, {"node-feat.csv.gz: open the link to "}, [&] { open("ogb"); });
+  link("tu/T_node_labels.txt");
+  expect_error(Status::kNotFound, {"T_node_labels.txt: open the link to "}, [&] { open("tu"); });
+  dir_.write("list/a.csv", "0,1\n");
+  link("list/b.csv");
+  link("list/notes.md");
+  EXPECT_EQ(open("list/a.csv")->graph->num_edges(), 1);
+  EXPECT_EQ(opener_.log().find("left out"), std::string::npos);
+  shchur("archives/a.npz");
+  link("archives/b.npz");
+  EXPECT_EQ(open("archives/a.npz")->graph->num_nodes(), 4);
+  expect_log("are left out: b.npz\n");
+}
+
+// Without a set the link may stand in its place.
+TEST_F(Beside, LinksToNowhereWithoutASet) {
+  for (const char* name : {"a/set.npz", "b/edges.csv", "c/sub/set.npz", "d/metadata.json"}) {
+    dir_.write(base::text(name[0], "/README"), "words");
+    std::filesystem::create_directories(dir_.file(name).substr(0, dir_.file(name).rfind('/')));
+    std::filesystem::create_symlink("gone", dir_.file(name));
+    expect_error(Status::kNotFound, {base::text(name, ": open the link to gone: ")},
+                 [&] { open(std::string(1, name[0])); });
+  }
+}
+
 // The unpacked one of two is read.
 TEST_F(Beside, PackedCopiesAreNamed) {
   tu("tu");

@@ -222,8 +222,8 @@ TEST_F(EdgeDoubts, FirstColumnsThatNumberTheLines) {
   OpenOptions next;
   next.source_column = 1;
   next.target_column = 2;
-  EXPECT_EQ(edges(*open("0,4,2\n1,2,0\n2,0,1\n3,1,3\n", next)->graph)[0],
-            (std::pair<int64_t, int64_t>(4, 2)));
+  EXPECT_EQ(edges(*open("0,4,2\n1,2,0\n2,0,1\n3,1,3\n", next)->graph),
+            (std::vector<std::pair<int64_t, int64_t>>{{0, 1}, {1, 3}, {2, 0}, {4, 2}}));
   EXPECT_FALSE(log_says(doubt));
   refused("3 1\n0 0 1 1\n1 1 2 0\n2 2 0 1\n",  // the .edge of Triangle
           {"line 2: 4 columns, expected 2", "source_column=1 and target_column=2"});
@@ -326,6 +326,96 @@ TEST_F(EdgeDoubts, OtherFormatsInText) {
         << "both ways";
   open("3 2\n2 3\n\n\n", {}, "one_way.graph");
   EXPECT_TRUE(log_says("is taken for a list of edges; as a METIS graph"));
+}
+
+// A first column that names no edge, beside columns that may have the names of ends.
+TEST_F(EdgeDoubts, TablesOfNodesWithColumnsLikeEnds) {
+  for (const char* header :
+       {"node,f0,f1,f2", "paper,word0,word1,word2", "id,target_1,target_2", "id,split_1,split_2",
+        "node,community_a,community_b", "student,exam1,exam2", "node,left,right", "user,start,end",
+        "chrom,start,end,score", "station,t,h", "lat,lon,u,v", "well,row,column,value",
+        "id,group_a,group_b"}) {
+    const auto columns = std::count(header, header + std::strlen(header), ',') + 1;
+    std::string text = std::string(header) + "\n";
+    for (int row = 0; row < 5; ++row)
+      for (int64_t i = 0; i < columns; ++i)
+        text += std::to_string(row * 3 + i) + (i + 1 < columns ? "," : "\n");
+    refused(text, {"the header does not say that", "source_column"});
+  }
+  for (const char* header :
+       {"layer,node1,node2", "day,i,j", "id,u,v", "time,u,i", "species,protein1,protein2",
+        "edge_id,left,right", "ride,start_station_id,end_station_id", "id,gene_a,gene_b",
+        "t,head,tail", "x,source,target"}) {
+    const auto dataset = open(std::string(header) + "\n1,3,4\n2,4,5\n3,5,3\n");
+    EXPECT_EQ(edges(*dataset->graph)[0], std::pair(int64_t{3}, int64_t{4})) << header;
+  }
+}
+
+// Tables of nodes open as edges if names are numbered.
+TEST_F(EdgeDoubts, TablesOfNamesOfNodes) {
+  OpenOptions options;
+  options.relabel = true;
+  expect_error(Status::kFormat, {"the header does not say that \"txId\" and \"class\""},
+               [&] { open("txId,class\n7,unknown\n8,1\n9,2\n", options); });
+  constexpr const char* kApart = "in a table of nodes with their names or labels";
+  for (const char* text : {"0 Smith\n1 Miller\n2 Jones\n", "n1 0\nn2 1\nn3 1\n"}) {
+    relabeled(text);
+    EXPECT_TRUE(log_says(kApart)) << text;
+  }
+  for (const char* text : {"a b\nb c\n", "0 a\na 1\n", "1 2\n2 3\n", "source,target\n0,a\n1,b\n"}) {
+    relabeled(text);
+    EXPECT_FALSE(log_says(kApart)) << text;
+  }
+}
+
+TEST_F(EdgeDoubts, SourcesThatBeginAsCommentsDo) {
+  EXPECT_EQ(relabeled("source,target,n\nphd,#ai,2\n#ml,#ai,5\n#ai,#gnn,3\n")->graph->num_edges(),
+            1);
+  EXPECT_TRUE(log_says("line 3: \"#ml,#ai,5\" is passed over as a comment, but has as many"));
+  for (const char* text : {"0 1\n# one two\n1 2\n", "0,1\n#why\n1,2\n", "0,1\n# 1,2\n1,2\n"}) {
+    open(text);
+    EXPECT_FALSE(log_says("passed over as a comment")) << text;
+  }
+  for (const char* text : {"0 1\n  # indented\n1 2\n", "0,1\n\t# indented\n1,2\n"})
+    EXPECT_EQ(open(text)->graph->num_edges(), 2) << text;
+}
+
+TEST_F(EdgeDoubts, LineEndsOfMoreThanOneKind) {
+  constexpr const char* kMixed = "it holds a line end of another kind";
+  const std::vector<std::string> texts{"# of mine\n0\t1\r1\t2\r2\t0\r", "0 1\u20281 2\u20282 0\n",
+                                       "0 1\u00851 2\u00852 0\n", "source,target\n0,1\r1,2\r2,0\r",
+                                       "source,target\r0,1\n1,2\n2,0\n"};
+  OpenOptions options;
+  for (options.relabel = false;; options.relabel = true) {
+    for (const std::string& text : texts)
+      expect_error(Status::kFormat, {"line ", kMixed}, [&] { open(text, options); });
+    if (options.relabel) break;
+  }
+}
+
+TEST_F(EdgeDoubts, SeparatorsThatTheHintsName) {
+  refused("0\t1\n1 2\n2 0\n", {"line 2", "separator=\" \" cuts at blanks and tabs"});
+  OpenOptions options;
+  options.separator = " ";
+  EXPECT_EQ(open("0\t1\n1 2\n2 0\n", options)->graph->num_edges(), 3);
+  options = {};
+  options.target_column = 5;
+  try {
+    open("0,1,5\n1,2,6\n", options);
+    ADD_FAILURE() << "no error";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("separator="), std::string::npos) << error.what();
+  }
+  options = {};
+  options.num_nodes = 0;
+  expect_error(Status::kRange, {"source 0, expected no edge of no nodes (num_nodes=0)"},
+               [&] { open("0 1\n", options); });
+}
+
+// A triangle below its counts is a METIS graph too, but for loops, which METIS does not allow.
+TEST_F(EdgeDoubts, CountsAboveATriangle) {
+  EXPECT_EQ(edges(*open("3 3\n1 2\n1 3\n2 3\n")->graph),
+            (std::vector<std::pair<int64_t, int64_t>>{{0, 1}, {0, 2}, {1, 2}}));
 }
 
 }  // namespace

@@ -100,6 +100,25 @@ TEST_F(EdgeKinds, AHeaderThatStandsAgain) {
   EXPECT_EQ(open("# source target\n0 1\n0 1\n")->graph->num_edges(), 2);
 }
 
+TEST_F(EdgeKinds, LinesThatBeginWithAPipe) {
+  for (const auto& [text, source, target] :
+       {std::tuple("| 0 | 1 |\n| 1 | 2 |\n", 1, 2), std::tuple("0||1\n1||2\n", 0, 2)}) {
+    refused(text, {"source_column and target_column choose the columns"});
+    OpenOptions options;
+    options.source_column = source;
+    options.target_column = target;
+    EXPECT_EQ(pairs(open(text, options)), (EdgePairs{{0, 1}, {1, 2}})) << text;
+  }
+}
+
+TEST_F(EdgeKinds, TitlesWithNumbers) {
+  for (const char* text : {"Exported by Foo on 2020\n\nsource,target,weight\n0,1,2\n1,2,3\n",
+                           "2 nodes\nsource,target,weight\n0,1,2\n1,2,3\n"}) {
+    EXPECT_EQ(pairs(open(text)), (EdgePairs{{0, 1}, {1, 2}})) << text;
+    expect_log("line 1: is passed over");
+  }
+}
+
 TEST_F(EdgeKinds, NamesOfColumnsInSeveralLines) {
   for (const char* text : {"source\ntarget\nweight\n0,1,2.5\n1,2,3.5\n",
                            "edge,edge,attr\nsource,target,weight\n0,1,2.5\n1,2,3.5\n",

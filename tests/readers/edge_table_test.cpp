@@ -75,6 +75,7 @@ TEST_F(EdgeTable, TheHeaderSaysWhereTheEndsAre) {
         "node_id\tnode_id\n4\t2\n2\t0\n0\t1\n1\t3\n",
         "cited_paper_id citing_paper_id\n2 4\n0 2\n1 0\n3 1\n",
         "edge_src,edge_dst\n4,2\n2,0\n0,1\n1,3\n",
+        "src_label,src_name,dst_label,dst_name\n7,4,8,2\n7,2,8,0\n7,0,8,1\n7,1,8,3\n",
         "node_from;node_to\n4;2\n2;0\n0;1\n1;3\n",
         ":START_ID(Person),:END_ID(Person)\n4,2\n2,0\n0,1\n1,3\n",
         "u,v,start,end\n4,2,7,8\n2,0,7,9\n0,1,6,9\n1,3,5,9\n",
@@ -380,6 +381,36 @@ TEST_F(EdgeTable, ErrorsQuoteABoundedPart) {
       EXPECT_LT(std::string(error.what()).size(), 1000u);
     }
   }
+}
+
+// The ends that an error proposes, obeyed: the index before them is no weight.
+TEST_F(EdgeTable, IndexesBeforeTheEnds) {
+  OpenOptions options;
+  options.source_column = 1;
+  options.target_column = 2;
+  const std::string indexed = "0,5,6,0.5\n1,6,7,0.25\n2,7,5,2\n";
+  EXPECT_EQ(edge_values(open(indexed, options)), (std::vector<float>{0.5, 0.25, 2}));
+  expect_log("columns left out: 0");
+  for (const char* text : {"0 5 6\n1 6 7\n2 7 5\n", "1 5 6\n2 6 7\n3 7 5\n"}) {
+    EXPECT_EQ(edge_values(open(text, options)), std::vector<float>()) << text;
+    expect_log("columns left out: 0 (numbers the lines)");
+  }
+  EXPECT_EQ(edge_values(open("3 5 6\n1 6 7\n", options)), (std::vector<float>{3, 1}));
+  EXPECT_EQ(edge_values(open("0.5 5 6\n1.5 6 7\n", options)), (std::vector<float>{0.5, 1.5}));
+  // Lines that pandas begins with a separator have no index.
+  expect_error(Status::kFormat, {"source \"\""}, [&] { open(",0,1\n,1,2\n,2,3\n"); });
+}
+
+TEST_F(EdgeTable, IntegersAsRWritesLargeOnes) {
+  const auto dataset = relabeled("\"from\",\"to\"\n1e+05,7\n8,7\n100000,8\n");
+  EXPECT_EQ(values<int64_t>(dense(*dataset, "original_id")), (std::vector<int64_t>{100000, 7, 8}));
+  EXPECT_EQ(names(relabeled("1e5,a\n100000,a\n")),
+            (std::vector<std::string>{"1e5", "a", "100000"}));
+}
+
+TEST_F(EdgeTable, NumbersOfNumPyInAttributes) {
+  EXPECT_EQ(edge_values(open("0 1 {'weight': np.float64(2.5)}\n1 2 {'weight': 3}\n")),
+            (std::vector<float>{2.5, 3}));
 }
 
 }  // namespace

@@ -346,7 +346,7 @@ TEST_F(Graphs, TuRefused) {
   refuse_tu("_A.txt", "1, 2\n3, 4\n", {"line 2", "node 3 of graph 1 and node 4 of graph 2"},
             Status::kRange);
   refuse_tu("_A.txt", "1 2\n", {"line 1", "expected \"node, node\""});
-  refuse_tu("_A.txt", "1, 2, 3\n", {"line 1", "\" 2, 3\", expected an integer"});
+  refuse_tu("_A.txt", "1, 2, 3\n", {"line 1", "\"1, 2, 3\", expected two nodes"});
   refuse_tu("_A.txt", "1, 2\n", {"S_edge_labels.txt, line 2", "1 rows, the number of edges"});
   refuse_tu("_graph_labels.txt", "1\n0\n", {"2 rows, expected 3", "S_graph_indicator.txt"});
   refuse_tu("_graph_labels.txt", "1\none\n1\n", {"line 2", "the label \"one\", expected a number"});

@@ -291,7 +291,7 @@ TEST_F(Ogb, RowsThatCannotBeRead) {
   put("raw/edge.csv.gz", "0,1\n1,2,3\n0,3\n");
   expect_refused({"edge.csv.gz, line 2", "3 columns, expected 2"});
   put("raw/edge.csv.gz", "0,1,1\n1,2,1\n0,3,1\n");
-  expect_refused({"edge.csv.gz", "more than 2 columns"});
+  expect_refused({"edge.csv.gz", "3 columns, expected source and target"});
   put("raw/edge.csv.gz", "source,target\n1,2\n0,3\n");
   expect_refused(
       {"edge.csv.gz, line 1: \"source,target\"", "commas between numbers and no header"});
@@ -329,7 +329,7 @@ TEST_F(Ogb, BadSplits) {
             std::string::npos);
   put("splits/time/train.csv.gz", "2\n");
   open();
-  EXPECT_NE(opener_.log().find("splits that the format does not read are left out: splits\n"),
+  EXPECT_NE(opener_.log().find("files that the format does not know are left out: splits/\n"),
             std::string::npos);
 }
 

@@ -319,7 +319,7 @@ TEST_F(Planetoid, LabelsThatDisagree) {
   put("ally", finish(pickles::array("i4", {5, 3}, raw(std::vector<int32_t>(15, 1)))));
   expect_refused({"ind.tiny.ally, row 0", "expected one 1 among zeros"});
   put("ally", finish(pickles::array("i4", {15}, raw(std::vector<int32_t>(15, 0)))));
-  expect_refused({"ind.tiny.ally", "[15]", "[n, classes]"});
+  expect_refused({"ind.tiny.ally", "[15]", "[n, classes]; numpy.eye(classes)[labels] makes it"});
   put("ally", finish(pickles::array("i4", {5, 3}, "short")));
   expect_refused({"ind.tiny.ally"});
   put("ally", finish(pickles::array("i4", {5, int64_t{1} << 62}, "short")));
@@ -329,7 +329,12 @@ TEST_F(Planetoid, LabelsThatDisagree) {
   put("ally", finish(pickles::array("i4", {5, -3}, std::string(60, '\0'))));
   expect_refused({"ind.tiny.ally", "-3"});
   put("ally", finish(pickles::list({pickles::integer(1)})));
-  expect_refused({"ind.tiny.ally", "expected a NumPy array"});
+  expect_refused(
+      {"ind.tiny.ally", "expected a NumPy array, found a list; numpy.array() makes one"});
+  put("ally", "PK\x03\x04");
+  expect_refused({"ind.tiny.ally: is a file of torch.save() or a zip archive", "pickle.dump("});
+  put("ally", "\x1f\x8b\x08");
+  expect_refused({"ind.tiny.ally: is compressed by gzip", "decompress it"});
 }
 
 TEST_F(Planetoid, TrainingLabelsThatDisagree) {
@@ -350,6 +355,11 @@ TEST_F(Planetoid, GraphsThatDisagree) {
   expect_refused({"ind.tiny.graph", "neighbors of node 1", "node 9", "0 to 1"}, Status::kRange);
   put("graph", finish(pickles::dict_of_lists({{0, {1}}, {5, {0}}})));
   expect_refused({"ind.tiny.graph", "entry 1", "node 5"}, Status::kRange);
+  put("graph", finish("}" + pickles::text("ada") + pickles::list({}) + "s"));
+  expect_refused(
+      {"ind.tiny.graph, entry 0: the node \"ada\", expected a number; number the nodes"});
+  put("graph", finish(pickles::list({})));
+  expect_refused({"ind.tiny.graph: expected a dict, found a list"});
   put("graph", finish(pickles::dict_of_lists({{0, {}}, {0, {}}})));
   expect_refused({"ind.tiny.graph", "node 0 occurs twice"});
   put("graph", finish(pickles::dict_of_lists({{0, {1}}, {1, {0}}})));

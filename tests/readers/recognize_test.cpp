@@ -180,6 +180,14 @@ TEST_F(Recognize, NothingThatIsKnown) {
 
 TEST_F(Recognize, PathsAndFormatsThatDoNotExist) {
   expect_error(Status::kNotFound, {"/nowhere: no such file or folder"}, [&] { found("nowhere"); });
+  dir_.write("coauthor-cs.npz", "");
+  expect_error(Status::kNotFound,
+               {"/coauthor-sc.npz: no such", "; did you mean 'coauthor-cs.npz'?"},
+               [&] { found("coauthor-sc.npz"); });
+  expect_error(Status::kNotFound, {"/a/b: no such", "; there is no folder ", "/a"},
+               [&] { found("a/b"); });
+  expect_error(Status::kNotFound, {"no such file or folder; the current folder is /"},
+               [&] { opener_.open("nowhere-at-all"); });
   std::filesystem::create_symlink("loop", dir_.file("loop"));
   expect_error(Status::kIo, {"/loop: open the link to loop: ", "symbolic links"},
                [&] { found("loop"); });

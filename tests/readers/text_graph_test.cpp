@@ -328,7 +328,13 @@ TEST_F(TextGraph, OtherKindsAreNamed) {
       {"# of a box\n4 2 1 0\n 1 0 0 0\n 2 1 0 0\n 3 0 1 0\n 4 1 1 0\n",
        "a mesh of Triangle or TetGen"},
       {"900 2 0 1\n1 0.5 1.25 0\n2 1 0 1\n3 0 1 1\n", "a mesh of Triangle or TetGen"},
-      {"2 3 0\n1 1 2 3\n2 2 3 4\n", "a mesh of Triangle or TetGen"}};
+      {"2 3 0\n1 1 2 3\n2 2 3 4\n", "a mesh of Triangle or TetGen"},
+      {"d41d8cd98f00b204e9800998ecf8427e  edges.csv\n", "a list of checksums"},
+      {"DA39A3EE5E6B4B0D3255BFEF95601890AFD80709 *a.npy\n", "a list of checksums"},
+      {"ply\nformat ascii 1.0\nelement vertex 3\n", "a PLY file"},
+      {"HEADER    HYDROLASE               01-JAN-90   1ABC\nTITLE     X\n", "a PDB file"},
+      {"ATOM      1  N   MET A   1      27.340  24.430   2.614  1.00  9.67\n", "a PDB file"},
+      {"(a:0.1,(b:0.2,c:0.3):0.4);\n", "a tree in Newick's format"}};
   for (const auto& [text, kind] : kinds)
     for (const char* name : {"graph.txt", "graph.csv", "graph"}) {
       refused(text, {kind}, Status::kFormat, name);
@@ -360,7 +366,9 @@ TEST_F(TextGraph, NamesThatLookLikeOtherKinds) {
   for (const char* text :
        {"BZh PAR1\nPAR1 LZIP\n", "D|b\nD|c\n", "a: b\nb: c\n", "graph node\nnode edge\n",
         "p edge 5\np q 6\n", "c d\nd e\n", "dl x\nx y\n", "strict graph\ngraph x\n", "a|b\n--|b\n",
-        "-- ++\n++ --\n"})
+        "-- ++\n++ --\n",
+        "d41d8cd98f00b204e9800998ecf8427e  d41d8cd98f00b204e9800998ecf8427f\na b\n",
+        "ply file\nheader ply\n", "atom molecule\natom ion\n"})
     EXPECT_EQ(opener_.open(dir_.write("names.txt", text), options)->graph->num_edges(), 2) << text;
 }
 

@@ -267,13 +267,22 @@ func interrupts() (once, twice context.Context) {
 // train trains to the end, or until the user interrupts: then all ranks stop after the same step, with
 // the weights of that step. A second interrupt cancels the step, and the program ends.
 func train(once, twice context.Context, rt *gnnmg.Runtime, trainer *gnnmg.Trainer, p *progress) {
-	Check(trainer.Start(p.epoch))
+	check(trainer.Start(p.epoch))
 	endWatch := p.watch(once, trainer)
 	err := trainer.Wait(twice)
 	endWatch()
 	if twice.Err() != nil {
 		trainer.Cancel()
 		endByInterrupt(rt)
+	}
+	check(err)
+}
+
+// check is Check, with the option in place of the function that loads a checkpoint.
+func check(err error) {
+	const loads = "gnnmg_trainer_load()"
+	if err != nil && strings.Contains(err.Error(), loads) {
+		err = errors.New(strings.ReplaceAll(err.Error(), loads, "--resume"))
 	}
 	Check(err)
 }

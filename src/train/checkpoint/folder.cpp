@@ -319,6 +319,8 @@ void CheckpointSeries::check_folder() const {
   if (!last_.empty() || !base::exists(folder_)) return;
   const std::vector<std::string> names = names_in(folder_);
   if (names.empty()) return;
+  for (const char* pointer : {"latest", "best"})
+    base::refuse_link(base::join_path(folder_, pointer));
   for (const std::string& name : names) try {
       const std::string state = base::join_path(base::join_path(folder_, name), kState);
       if (training_id_in(read_text(state), state) == training_) return;

@@ -276,6 +276,21 @@ TEST(CheckpointFolder, SmallFilesDecideNothing) {
   expect_newest();
 }
 
+// A link is found before the first epoch, not at the first checkpoint.
+TEST(CheckpointFolder, LinksInPlaceOfSmallFilesAreRefusedAtTheStart) {
+  const TempDir parent;
+  const std::string folder = parent.file("run");
+  CheckpointSeries(folder, 3).add(1, files_of(1), true);
+  for (const char* file : {"/latest", "/best"}) {
+    std::filesystem::remove(folder + file);
+    std::filesystem::create_symlink("../elsewhere", folder + file);
+    const auto [status, text] = failure([&] { CheckpointSeries(folder, 3).check_folder(); });
+    EXPECT_EQ(status, Status::kIo);
+    EXPECT_THAT(text, HasSubstr(std::string(file) + ": is a link, to ../elsewhere; expected"));
+    std::filesystem::remove(folder + file);
+  }
+}
+
 TEST(CheckpointFolder, WeightsThatAreNotFiniteAreNotSavedAndPassedOver) {
   const TempDir parent;
   base::Log log;
