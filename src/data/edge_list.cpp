@@ -316,7 +316,9 @@ class EdgeParser {
            ": an adjacency list of NetworkX; write the graph with write_edgelist()");
     if (sources_.size() == 0 && options_.num_nodes < 0 && counted_nodes_ < 0)
       fail(Status::kFormat, where, ": holds no edges",
-           records_.comments().count() > 0
+           !head_.names().empty()
+               ? ", but a line that is taken for a header; header_lines=0 takes it for an edge"
+           : records_.comments().count() > 0
                ? ", for its lines are comments, which begin with #, % or //"
            : records_.bytes() == 0 ? ", for it is empty, as after a download that failed"
                                    : "",

@@ -310,7 +310,9 @@ TEST_F(EdgeDoubts, TriplesAndComments) {
   third.target_column = 2;
   EXPECT_EQ(open("0 pp 1\n1 pp 2\n", third)->graph->num_edges(), 2);
   refused("#a b\n#b c\n", {"holds no edges, for its lines are comments"});
-  refused("source,target\n", {"holds no edges; num_nodes opens a graph without any"});
+  refused("source,target\n",
+          {"holds no edges, but a line that is taken for a header; header_lines=0 takes "
+           "it for an edge; num_nodes opens a graph without any"});
 }
 
 TEST_F(EdgeDoubts, OtherFormatsInText) {
