@@ -63,13 +63,13 @@ report_tests() {
     "$GNNMG_TEST_FIGURES"
 }
 
-# Many tests wait more than they compute: twice as many run as there are cores. ctest's own summary is held back until after the
-# report.
+# Many tests wait more than they compute: twice as many run as there are cores, and one more fits beside two that take two
+# places each. ctest's own summary is held back until after the report.
 summary='^[0-9]+% tests passed, [0-9]+ tests? failed out of'
 tests() {
   export GNNMG_TEST_FIGURES=$PWD/build/all/figures.txt
   : >"$GNNMG_TEST_FIGURES"
-  env -u CLICOLOR_FORCE ctest --test-dir build/all -j $((2 * jobs)) -LE '^long$' --output-on-failure --no-tests=error |
+  env -u CLICOLOR_FORCE ctest --test-dir build/all -j $((2 * jobs + 1)) -LE '^long$' --output-on-failure --no-tests=error |
     tee build/all/ctest.log | sed -uE "/$summary/,\$d"
 }
 

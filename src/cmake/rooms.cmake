@@ -9,8 +9,8 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
 endif()
 
 # gnnmg_batch(<variable> <target> <file>...)
-# Sets the variable to the translation units of these files. With GNNMG_BATCH a unit includes ten C++ files, so that their
-# headers are parsed once: a full build takes half the time. The files of a unit then share one anonymous namespace.
+# Sets the variable to the translation units of these files. With GNNMG_BATCH a unit includes up to twelve C++ files, so that
+# their headers are parsed once: a full build takes half the time. The files of a unit then share one anonymous namespace.
 function(gnnmg_batch variable target)
   set(units ${ARGN})
   set(files ${ARGN})
@@ -18,7 +18,7 @@ function(gnnmg_batch variable target)
   list(LENGTH files count)
   if(GNNMG_BATCH AND count GREATER 1)
     list(FILTER units EXCLUDE REGEX "\\.cpp$")
-    math(EXPR batches "(${count} + 9) / 10")
+    math(EXPR batches "(${count} + 11) / 12")
     foreach(number RANGE 1 ${batches})
       math(EXPR begin "${count} * (${number} - 1) / ${batches}")
       math(EXPR size "${count} * ${number} / ${batches} - ${begin}")

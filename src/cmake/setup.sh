@@ -213,7 +213,7 @@ GNNMG_TORCH_DIR at a LibTorch 2.11" ;;
   for list in "${wheel_lists[@]}"; do
     rm -f "$(stamp "$list")"
     "$venv/bin/python" -m pip install --disable-pip-version-check --no-input --require-hashes --no-deps \
-      --only-binary :all: $([[ -t 1 ]] || echo --quiet) -r "$(list_file "$list")" ||
+      --only-binary :all: --no-compile $([[ -t 1 ]] || echo --quiet) -r "$(list_file "$list")" ||
       die "pip could not install $(describe_wheels "$list"); its own words are above"
     sum_of "$list" >"$(stamp "$list")"
   done

@@ -21,8 +21,10 @@ function(gnnmg_register_test name)
     set(arg_TIMEOUT 120)
   endif()
   set(places 1)
-  if(arg_PROCESSES)
+  set(cost ${arg_TIMEOUT})
+  if(arg_PROCESSES)  # first, while two places are free: later a test of one place takes each that becomes free
     set(places 2)
+    math(EXPR cost "${cost} + 10000")
   endif()
   set(class unit)
   foreach(label IN ITEMS dist bindings long gpu)
@@ -40,7 +42,7 @@ function(gnnmg_register_test name)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -S ${PROJECT_SOURCE_DIR}/tests/support/run_test.py
            ${name} ${class} ${GNNMG_TIMEOUT_FACTOR} ${program} ${arg_COMMAND})
   set_tests_properties(${name} PROPERTIES
-    LABELS "${arg_LABELS}" TIMEOUT ${timeout} COST ${arg_TIMEOUT} PROCESSORS ${places} RUN_SERIAL ${arg_SERIAL}
+    LABELS "${arg_LABELS}" TIMEOUT ${timeout} COST ${cost} PROCESSORS ${places} RUN_SERIAL ${arg_SERIAL}
     SKIP_RETURN_CODE 77
     ENVIRONMENT "${GNNMG_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
 endfunction()

@@ -74,13 +74,13 @@ void AheadSource::read_ahead(int64_t bytes) noexcept {
   if (error_ || rest >= bytes) return;
   std::copy_n(bytes_.data() + given_, rest, bytes_.data());
   given_ = 0;
-  bytes_.resize_keep(rest);
   try {
+    bytes_.resize_keep(rest);
     bytes_.resize_keep(bytes);
-  } catch (const base::Error&) {  // read() needs no memory
+    bytes_.resize_keep(rest);
+  } catch (...) {  // read() needs no memory
     return;
   }
-  bytes_.resize_keep(rest);
   try {
     while (bytes_.size() < bytes) {
       const int64_t had = bytes_.size();

@@ -169,15 +169,17 @@ int sweep(int world, int hurt, const Case& c,
 }
 
 TEST_P(NcclFault, ErrorsAtEveryCall) {
-  const Result kResults[] = {Result::kUnhandledCudaError, Result::kSystemError,
-                             Result::kInternalError,      Result::kInvalidArgument,
-                             Result::kInvalidUsage,       Result::kRemoteError};
+  // The status follows from the result alone; the ways of a local and of a lost peer's differ.
+  std::vector<Result> results{Result::kUnhandledCudaError, Result::kRemoteError};
+  if (!kSanitized)
+    results.insert(results.end(), {Result::kSystemError, Result::kInternalError,
+                                   Result::kInvalidArgument, Result::kInvalidUsage});
   constexpr Fault::Kind kWaitsLong = Fault::kPollFails;
   int points = 0;
   std::vector<int> victims{world - 1};
   if (world == 2) victims.push_back(0);  // rank 0 makes the id
   for (const int hurt : victims)
-    for (const Result result : kResults)
+    for (const Result result : results)
       for (const Case& c :
            {Case{Fault::kFails, result, "fails"}, Case{Fault::kPollFails, result, "poll fails"},
             Case{Fault::kLater, result, "fails later"}, Case{Fault::kBreaks, result, "breaks"}}) {

@@ -18,7 +18,7 @@ namespace {
 using base::Status;
 using base::Tensor;
 
-constexpr int64_t kNodes = 500, kCols = 1000;
+constexpr int64_t kRows = 500, kCols = 1000;
 
 // A turnstile for requests of rows.
 class Turnstile {
@@ -70,13 +70,13 @@ class WaitingChannel : public dist::Channel {
 class RowCache : public testing::Test {
  protected:
   RowCache() {
-    for (int64_t node = 0; node < kNodes; ++node) part_of_[node] = static_cast<uint16_t>(node % 4);
+    for (int64_t node = 0; node < kRows; ++node) part_of_[node] = static_cast<uint16_t>(node % 4);
     std::iota(rows_.as<float>().begin(), rows_.as<float>().end(), 0.0F);
     graph::GraphParts graph;
-    graph.num_nodes = {kNodes};
+    graph.num_nodes = {kRows};
     graph::Csc csc;
-    csc.num_sources = csc.num_targets = kNodes;
-    csc.indptr = Tensor::zeros(base::DType::kI64, {kNodes + 1});
+    csc.num_sources = csc.num_targets = kRows;
+    csc.indptr = Tensor::zeros(base::DType::kI64, {kRows + 1});
     csc.indices = Tensor::zeros(base::DType::kI32, {0});
     graph.topology = {csc};
     graph.node_columns = {{{"x", rows_}}};
@@ -112,15 +112,15 @@ class RowCache : public testing::Test {
   }
   int64_t fetched() const { return parts_->traffic().remote_rows; }
 
-  std::vector<uint16_t> part_of_ = std::vector<uint16_t>(kNodes);
-  Tensor rows_ = Tensor::empty(base::DType::kF32, {kNodes, kCols});
+  std::vector<uint16_t> part_of_ = std::vector<uint16_t>(kRows);
+  Tensor rows_ = Tensor::empty(base::DType::kF32, {kRows, kCols});
   Turnstile turnstile_;
   std::shared_ptr<const dist::Parts> parts_;
   std::shared_ptr<dist::KeepingStore> store_;
 };
 
 TEST_F(RowCache, RowsThatStayAreNotFetchedAgain) {
-  std::vector<int64_t> all(kNodes);
+  std::vector<int64_t> all(kRows);
   std::iota(all.begin(), all.end(), 0);
   keep(remote(0, 200));
   EXPECT_EQ(fetched(), 200);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "graph/support.h"
+#include "support/sanitized.h"
 
 namespace gnnmg::graph {
 namespace {
@@ -173,8 +174,9 @@ std::vector<Ids> rows_of(const Csc& csc) {
 
 TEST(FromLists, EdgesFollowTheRulesForEveryNumberOfThreads) {
   // Many repeats; few; ascending targets; none at all.
-  std::vector<std::pair<int64_t, EdgeList>> lists = {{300, random_edges(300, 300, 600000, 1)},
-                                                     {70000, random_edges(70000, 70000, 600000, 2)},
+  const int64_t many = test::kSanitized ? 100000 : 600000;
+  std::vector<std::pair<int64_t, EdgeList>> lists = {{300, random_edges(300, 300, many, 1)},
+                                                     {70000, random_edges(70000, 70000, many, 2)},
                                                      {90, random_edges(90, 90, 5000, 3)},
                                                      {7, {}}};
   std::sort(lists[2].second.targets.begin(), lists[2].second.targets.end());

@@ -50,8 +50,9 @@ TEST(Neighbor, EveryOptionFollowsTheDefinition) {
       {5}, {15, 10, 5}, {-1, -1}, {3, 0, 4}, {0}, {32, 2}, {33, 2}, {100, 1}, {1, 1, 1, 1, 1}};
   sample::Workspace workspace;  // and one sample: a batch must not affect the next one
   sample::Sample sample;
+  const int step = test::kSanitized ? 5 : 1;  // both values of every bit
   for (const auto& list : fanouts) {
-    for (int bits = 0; bits < 32; ++bits) {
+    for (int bits = 0; bits < 32; bits += step) {
       NeighborConfig config;
       config.fanouts = list;
       config.expansion = bits & 1 ? Expansion::kEveryLayer : Expansion::kOnce;

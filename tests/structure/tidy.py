@@ -3,8 +3,8 @@
 
     tidy.py <clang-tidy> <top of the source tree> <build folder> [--all] [--jobs <number>]
 
-Most of the time goes to headers, so the files of a room with the same options become one unit, parsed once. Without --all the
-rooms that use LibTorch are left out, and so are the kernels' copies for an instruction set, which include the same files.
+Most of the time goes to headers, so all files with the same options become one unit, parsed once. Without --all the rooms that
+use LibTorch are left out, and so are the kernels' copies for an instruction set, which include the same files.
 Other versions of the tool find other things, so only the pinned one counts; without it the test is skipped, and fails under
 continuous integration.
 """
@@ -19,8 +19,8 @@ import subprocess
 import sys
 
 WANTED = "22.1.8"
-# Options of GCC, of precompiled headers and of a single compilation.
-DROPPED = re.compile(r"-c|-Xclang|-Werror|-Winvalid-pch|-fsanitize=.*|-fno-(sanitize.*|gnu-unique|pch-timestamp)")
+# Options of GCC, of precompiled headers, of warnings and code, and of a single compilation.
+DROPPED = re.compile(r"-c|-Xclang|-W.*|-O.|-g\d?|-fPIC|-fPIE|-fvisib.*|-fsanitize=.*|-fno-(sanitize.*|gnu-unique|pch-.*|math-errno)")
 DROPPED_PAIRS = {"-o", "-include", "-include-pch"}
 
 
@@ -38,7 +38,7 @@ def options_of(words):
 
 
 def units(build, everything):
-    """Lists of C++ files below src, by room and options."""
+    """Lists of C++ files below src, by options."""
     found = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         file, words = entry["file"], shlex.split(entry["command"])
@@ -51,7 +51,7 @@ def units(build, everything):
             options += ("-idirafter", found_in.stdout.strip())
         copy = room[1] == "nn" and any(option.startswith("-mavx") for option in options)
         if everything or not copy and not any(option.endswith("/torch/include") for option in options):
-            found.setdefault((room[1], options), []).append(file)
+            found.setdefault(options, []).append(file)
     return found
 
 
@@ -92,8 +92,8 @@ def main():
     scratch = arguments.build / "tidy"
     scratch.mkdir(exist_ok=True)
     work = []
-    for (room, options), files in units(arguments.build, arguments.all).items():
-        unit = (scratch / f"{room}_{len(work)}.cpp").resolve()
+    for options, files in units(arguments.build, arguments.all).items():
+        unit = (scratch / f"unit_{len(work)}.cpp").resolve()
         unit.write_text("".join(f'#include "{file}"\n' for file in files))
         work.append((unit, options))
     reports, broken = set(), not work

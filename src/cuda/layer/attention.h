@@ -243,7 +243,7 @@ template <typename Queue, typename T>
 void attend(device::Queue* queue, const nn::kernels::Attention<T>& a, nn::kernels::Matrix<T> out,
             int64_t rows) {
   with_scores(a, [&]<Scores kScores>() {
-    with_shape(a.channels, [&]<int N, int K>() {
+    with_shape<T>(a.channels, [&]<int N, int K>() {
       queue_of<Queue>(queue).template teams<N>(
           rows * a.heads,
           Attend<T, kScores, K>{a, Divisor(a.heads), PlaceDropout<T>(a.dropout), out});

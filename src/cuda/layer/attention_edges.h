@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "cuda/layer/dropout.h"
 #include "cuda/layer/exponential.h"
@@ -130,10 +131,12 @@ GNNMG_BOTH auto hold(const Tile& tile, const T* row, int64_t width) {
 }
 
 // Calls f.template operator()<N, K>(), where tiles of N lanes with K columns each suit rows of
-// `width`.
-template <typename F>
+// `width`. For f64, whose speed matters less, one shape serves all.
+template <typename T, typename F>
 void with_shape(int64_t width, const F& f) {
-  if (width <= 8)
+  if constexpr (std::is_same_v<T, double>)
+    f.template operator()<32, 1>();
+  else if (width <= 8)
     f.template operator()<8, 1>();
   else if (width <= 16)
     f.template operator()<16, 1>();

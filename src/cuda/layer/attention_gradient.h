@@ -383,7 +383,7 @@ struct AttentionGradientEntries {
                               const Gradient& to, T* vector_gradient, T* parts, int64_t rows) {
     Queue& queue = queue_of<Queue>(handle);
     const bool gat = a.vector == nullptr;
-    with_shape(a.channels, [&]<int N, int K>() {
+    with_shape<T>(a.channels, [&]<int N, int K>() {
       const int64_t items = to.factors != nullptr ? rows : rows * a.heads;
       const PlaceDropout<T> dropout(a.dropout);
       const Divisor by_heads(a.heads);
@@ -418,7 +418,7 @@ struct AttentionGradientEntries {
           SumOfParts<T>{parts, matrix.number, a.edge_columns * width, to.edge_weight});
     }
     if (to.edge_row == nullptr) return;
-    with_shape(width, [&]<int N, int K>() {
+    with_shape<T>(width, [&]<int N, int K>() {
       queue.template teams<N>(
           rows, FeatureGradients<T, K>{a, to.scores, to.edge_features, Divisor(a.channels)});
     });
