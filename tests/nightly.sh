@@ -35,12 +35,13 @@ for part in "${parts[@]}"; do
 done
 jobs=$(nproc)
 
-# build <folder> <preset> [<cmake argument>...]: configures and builds.
+# build <folder> <preset> [<cmake argument>...]: configures, and builds `targets`.
+targets=(all)
 build() {
   local folder=$top/$1
   cmake --preset "$2" -B "$folder" "${@:3}" >/dev/null || exit 1
   [[ -z ${configure_only:-} ]] || exit 0
-  cmake --build "$folder" -j "$jobs"
+  cmake --build "$folder" -j "$jobs" --target "${targets[@]}"
 }
 
 long() {
@@ -60,9 +61,10 @@ tsan() {
 }
 
 kernels() {
-  build release release -DGNNMG_CUDA=ON "-DCMAKE_CUDA_ARCHITECTURES=80-real;90"
-  ctest --test-dir build/release -R '^cuda_kernels$' --output-on-failure --no-tests=error
-  GNNMG_PTX_ALL=1 ctest --test-dir build/release -R '^ptx_table_test$' --output-on-failure --no-tests=error
+  targets=(gnnmg_cuda ptx_table_test)
+  build kernels release -DGNNMG_CUDA=ON "-DCMAKE_CUDA_ARCHITECTURES=80-real;90"
+  ctest --test-dir build/kernels -R '^cuda_kernels$' --output-on-failure --no-tests=error
+  GNNMG_PTX_ALL=1 ctest --test-dir build/kernels -R '^ptx_table_test$' --output-on-failure --no-tests=error
 }
 
 # Branches that only a failing allocation takes do not count.
