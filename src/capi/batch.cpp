@@ -15,7 +15,7 @@
 #include "device/exit.h"
 #include "loader/device_slot.h"
 #include "nn/loss.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 
 namespace gnnmg::capi {
 

@@ -1,10 +1,10 @@
 // The words of the enumerations that data sets, samplers, loaders and placements on GPUs have in
-// settings, as nn/choices.h has them for models.
+// settings, as nn/config/choices.h has them for models.
 #pragma once
 
 #include "data/dataset.h"
 #include "loader/device_source.h"
-#include "nn/choices.h"
+#include "nn/config/choices.h"
 #include "partition/assign.h"
 #include "sample/sampler.h"
 #include "server/worker.h"

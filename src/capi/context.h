@@ -20,7 +20,7 @@
 #include "capi/devices.h"
 #include "capi/job.h"
 #include "capi/object.h"
-#include "nn/intraop.h"
+#include "nn/torch/intraop.h"
 #include "train/config.h"
 
 namespace gnnmg::capi {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "capi/guard.h"
 #include "device/exit.h"
-#include "nn/torch_failure.h"
+#include "nn/torch/failure.h"
 #include "train/ranks/device.h"
 
 namespace gnnmg::capi {

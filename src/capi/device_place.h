@@ -16,7 +16,7 @@
 #include "device/exit.h"
 #include "device/wait.h"
 #include "gnnmg.h"
-#include "nn/device.h"
+#include "nn/torch/device.h"
 
 namespace gnnmg::capi {
 

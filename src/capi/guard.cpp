@@ -21,7 +21,7 @@
 #include "base/thread_room.h"
 #include "capi/arguments.h"
 #include "io/bytes.h"
-#include "nn/torch_failure.h"
+#include "nn/torch/failure.h"
 
 namespace gnnmg::capi {
 namespace {

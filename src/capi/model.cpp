@@ -14,8 +14,8 @@
 #include "capi/tensor.h"
 #include "capi/torch_tensor.h"
 #include "graph/homogeneous.h"
-#include "nn/choices.h"
-#include "nn/torch_tensor.h"
+#include "nn/config/choices.h"
+#include "nn/torch/tensor.h"
 
 namespace gnnmg::capi {
 namespace {

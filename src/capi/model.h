@@ -13,9 +13,9 @@
 #include "capi/object.h"
 #include "data/dataset.h"
 #include "loader/loader.h"
-#include "nn/layer_config.h"
-#include "nn/model.h"
-#include "nn/sparse_view.h"
+#include "nn/config/layer_config.h"
+#include "nn/model/model.h"
+#include "nn/ops/sparse_view.h"
 #include "nn/state/file_settings.h"
 
 namespace gnnmg::capi {

@@ -11,8 +11,8 @@
 #include "capi/tensor.h"
 #include "data/edge_tensors.h"
 #include "feature/store.h"
-#include "nn/graph_facts.h"
-#include "nn/setting_list.h"
+#include "nn/config/setting_list.h"
+#include "nn/model/graph_facts.h"
 
 namespace gnnmg::capi {
 

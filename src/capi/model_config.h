@@ -4,7 +4,7 @@
 
 #include "data/dataset.h"
 #include "gnnmg.h"
-#include "nn/config.h"
+#include "nn/config/config.h"
 
 namespace gnnmg::capi {
 

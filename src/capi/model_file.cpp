@@ -9,7 +9,7 @@
 #include "capi/settings.h"
 #include "dist/host.h"
 #include "io/state_file.h"
-#include "nn/settings.h"
+#include "nn/config/settings.h"
 #include "nn/state/convert_notes.h"
 #include "nn/state/factored_weights.h"
 #include "nn/state/file_names.h"

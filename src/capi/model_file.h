@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "capi/arguments.h"
-#include "nn/choices.h"
+#include "nn/config/choices.h"
 #include "nn/state/file_settings.h"
 
 namespace gnnmg::nn {

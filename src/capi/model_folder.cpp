@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "io/bytes.h"
 #include "io/checked_file.h"
-#include "nn/settings.h"
+#include "nn/config/settings.h"
 #include "nn/state/factored_weights.h"
 
 namespace gnnmg::capi {

@@ -5,7 +5,7 @@
 #include "capi/model.h"
 #include "capi/model_config.h"
 #include "capi/model_folder.h"
-#include "nn/parameter_limit.h"
+#include "nn/layers/parameter_limit.h"
 
 namespace gnnmg::capi {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "capi/arguments.h"
 #include "capi/choices.h"
-#include "nn/choices.h"
+#include "nn/config/choices.h"
 #include "train/choices.h"
 
 namespace gnnmg::capi {

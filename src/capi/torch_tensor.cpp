@@ -2,7 +2,7 @@
 
 #include <ATen/ops/from_blob.h>
 
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 
 namespace gnnmg::capi {
 

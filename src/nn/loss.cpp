@@ -13,7 +13,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "base/error.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 
 namespace gnnmg::nn {
 

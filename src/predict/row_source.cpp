@@ -7,8 +7,8 @@
 #include <mutex>
 
 #include "loader/loader.h"
-#include "nn/graph_facts.h"
-#include "nn/torch_tensor.h"
+#include "nn/model/graph_facts.h"
+#include "nn/torch/tensor.h"
 #include "sample/sampler.h"
 #include "train/eval/graph_inference.h"
 #include "train/tensors.h"

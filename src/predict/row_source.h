@@ -12,7 +12,7 @@
 #include "base/cancel.h"
 #include "data/dataset.h"
 #include "feature/store.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 
 namespace gnnmg::predict {
 

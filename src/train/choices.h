@@ -1,8 +1,8 @@
-// The words of each enumeration in the settings of optimizers and trainers, as nn/choices.h has
-// them for models.
+// The words of each enumeration in the settings of optimizers and trainers, as nn/config/choices.h
+// has them for models.
 #pragma once
 
-#include "nn/choices.h"
+#include "nn/config/choices.h"
 #include "train/config.h"
 
 namespace gnnmg::nn {

@@ -3,7 +3,7 @@
 #include <ATen/ops/from_blob.h>
 
 #include "base/error.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 
 namespace gnnmg::train {
 namespace {

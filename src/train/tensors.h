@@ -8,7 +8,7 @@
 #include "data/dataset.h"
 #include "feature/store.h"
 #include "loader/loader.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 
 namespace gnnmg::train {
 

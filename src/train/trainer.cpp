@@ -9,7 +9,7 @@
 
 #include "base/background.h"
 #include "device/exit.h"
-#include "nn/settings.h"
+#include "nn/config/settings.h"
 #include "train/checkpoint/state.h"
 #include "train/job/meeting.h"
 #include "train/optim/optimizer_file.h"

@@ -16,7 +16,7 @@
 #include "base/philox.h"
 #include "data/dataset.h"
 #include "data/split.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/trainer.h"
 
 namespace gnnmg {

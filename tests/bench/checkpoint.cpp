@@ -11,7 +11,7 @@
 
 #include "data/split.h"
 #include "graph/generate.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/checkpoint/writer.h"
 #include "train/job/job.h"
 

@@ -25,7 +25,7 @@
 #include "bench/parts.h"
 #include "data/split.h"
 #include "io/npy.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/trainer.h"
 
 namespace gnnmg {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/thread_pool.h"
-#include "nn/intraop.h"
-#include "nn/parallel.h"
+#include "nn/torch/intraop.h"
+#include "nn/torch/parallel.h"
 
 namespace gnnmg {
 namespace {

@@ -31,9 +31,9 @@
 #include "base/error.h"
 #include "bench/folder.h"
 #include "io/npy.h"
-#include "nn/functions.h"
-#include "nn/parallel.h"
-#include "nn/tensors.h"
+#include "nn/ops/functions.h"
+#include "nn/ops/tensors.h"
+#include "nn/torch/parallel.h"
 #include "sample/sampler.h"
 
 namespace gnnmg {

@@ -27,7 +27,7 @@
 #include "fake_queue.h"
 #include "feature/device.h"
 #include "late.h"
-#include "nn/device.h"
+#include "nn/torch/device.h"
 
 namespace gnnmg::fake_gpu {
 namespace {

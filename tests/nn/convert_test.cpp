@@ -14,7 +14,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "nn/state/convert_notes.h"
 #include "nn/state/layer_names.h"
 #include "nn/support.h"

@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "nn/config/fixed_shape.h"
 #include "nn/device_fixture.h"
-#include "nn/fixed_shape.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 #include "sample/device.h"
 
 namespace gnnmg::nn {

@@ -13,12 +13,12 @@
 #include "base/error.h"
 #include "nn/conv/layers.h"
 #include "nn/device_fixture.h"
-#include "nn/edge_functions.h"
-#include "nn/graph_facts.h"
-#include "nn/made_block.h"
-#include "nn/readout_layer.h"
-#include "nn/sequence.h"
-#include "nn/thinned_batch.h"
+#include "nn/layers/readout_layer.h"
+#include "nn/layers/sequence.h"
+#include "nn/model/graph_facts.h"
+#include "nn/model/thinned_batch.h"
+#include "nn/ops/edge_functions.h"
+#include "nn/ops/made_block.h"
 
 namespace gnnmg::nn {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
-#include "nn/device.h"
 #include "nn/model_world.h"
+#include "nn/torch/device.h"
 
 namespace gnnmg::nn {
 

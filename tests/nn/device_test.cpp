@@ -13,8 +13,8 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "nn/functions.h"
 #include "nn/loss.h"
+#include "nn/ops/functions.h"
 
 namespace gnnmg::nn {
 namespace {

@@ -3,7 +3,7 @@
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 
-#include "nn/graph_facts.h"
+#include "nn/model/graph_facts.h"
 #include "nn/model_world.h"
 
 namespace gnnmg::nn {

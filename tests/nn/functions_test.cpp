@@ -1,5 +1,5 @@
 // Gradients of every differentiable operation compared with central differences, in f64.
-#include "nn/functions.h"
+#include "nn/ops/functions.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "nn/conv/sage_conv.h"
-#include "nn/edge_functions.h"
+#include "nn/ops/edge_functions.h"
 #include "nn/support.h"
-#include "nn/torch_linear.h"
+#include "nn/torch/linear.h"
 
 namespace gnnmg::nn {
 namespace {

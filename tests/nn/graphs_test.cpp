@@ -8,9 +8,9 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
-#include "nn/model.h"
-#include "nn/norm.h"
-#include "nn/readout.h"
+#include "nn/layers/norm.h"
+#include "nn/model/model.h"
+#include "nn/ops/readout.h"
 #include "nn/support.h"
 
 namespace gnnmg::nn {

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "nn/layer_config.h"
+#include "nn/config/layer_config.h"
 #include "nn/model_world.h"
 
 namespace gnnmg::nn {

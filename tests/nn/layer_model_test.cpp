@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nn/layer_config.h"
+#include "nn/config/layer_config.h"
 #include "nn/model_world.h"
 #include "nn/state/module_names.h"
 

@@ -1,6 +1,6 @@
 // Products of layers with factors rounded to bf16 on the CPU: against the rounded factors in f64,
 // and the same bits on any threads.
-#include "nn/layer_products.h"
+#include "nn/ops/layer_products.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/ones.h>
@@ -8,8 +8,8 @@
 
 #include <functional>
 
-#include "nn/parallel.h"
 #include "nn/support.h"
+#include "nn/torch/parallel.h"
 
 namespace gnnmg::nn {
 namespace {

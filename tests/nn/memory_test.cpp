@@ -9,7 +9,7 @@
 #include <c10/util/Exception.h>
 
 #include "base/error.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "nn/support.h"
 #include "support/alloc_faults.h"
 

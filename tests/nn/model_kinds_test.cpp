@@ -1,6 +1,6 @@
 // Properties of some kinds of models: loops of GCN and attention, GCN on drawn edges, dropout of
 // attention.
-#include "nn/model.h"
+#include "nn/model/model.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/eye.h>

@@ -1,5 +1,5 @@
 // State, copies, initial weights and configs of models.
-#include "nn/model.h"
+#include "nn/model/model.h"
 
 #include <ATen/TensorOperators.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 
 #include "nn/model_world.h"
 #include "nn/state/module_names.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 
 namespace gnnmg::nn {
 namespace {

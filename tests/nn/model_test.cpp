@@ -1,7 +1,7 @@
 // Models of all kinds as wholes: training passes compared with inference over the whole graph,
 // sampled blocks, batch statistics, dropout, gradients in one flat tensor. model_state_test.cpp
 // tests their state, edge_models_test.cpp edge data.
-#include "nn/model.h"
+#include "nn/model/model.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "nn/model_world.h"
-#include "nn/parallel.h"
+#include "nn/torch/parallel.h"
 
 namespace gnnmg::nn {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "nn/support.h"
 #include "sample/sampler.h"
 

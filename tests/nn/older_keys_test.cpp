@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "nn/model_world.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 
 namespace gnnmg::nn {
 namespace {

@@ -1,5 +1,5 @@
 // Threads of loops and of LibTorch's operators: how many there are, and that they sleep.
-#include "nn/parallel.h"
+#include "nn/torch/parallel.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/ones.h>
@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "nn/intraop.h"
+#include "nn/torch/intraop.h"
 
 namespace gnnmg::nn {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "io/npy.h"
 #include "nn/conv/sage_conv.h"
+#include "nn/layers/parameters.h"
 #include "nn/loss.h"
-#include "nn/model.h"
-#include "nn/parameters.h"
+#include "nn/model/model.h"
 #include "nn/support.h"
 #include "support/data.h"
 

@@ -1,16 +1,16 @@
 // The settings of models: in files, from which a model opens that computes the same bits, and
 // compared with one another.
-#include "nn/settings.h"
+#include "nn/config/settings.h"
 
 #include <gmock/gmock.h>
 
 #include <cstring>
 #include <set>
 
-#include "nn/choices.h"
+#include "nn/config/choices.h"
+#include "nn/config/setting_list.h"
+#include "nn/layers/parameter_limit.h"
 #include "nn/model_world.h"
-#include "nn/parameter_limit.h"
-#include "nn/setting_list.h"
 #include "nn/state/file_settings.h"
 
 namespace gnnmg::nn {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 
 namespace gnnmg::nn {
 

@@ -13,7 +13,7 @@
 #include "base/philox.h"
 #include "base/tensor.h"
 #include "io/npy.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "sample/mini_batch.h"
 
 namespace gnnmg::nn {

@@ -1,5 +1,5 @@
 // Dropout of edges and of nodes: which ones remain, how many, and that models see no others.
-#include "nn/thinned_batch.h"
+#include "nn/model/thinned_batch.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>

@@ -1,6 +1,6 @@
 // Errors of LibTorch: distinguishes those of a full GPU, in the texts of CUDA and its libraries,
 // from others.
-#include "nn/torch_failure.h"
+#include "nn/torch/failure.h"
 
 #include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>

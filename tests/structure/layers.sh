@@ -5,29 +5,38 @@
 set -euo pipefail
 cd "$1"
 
-# room, level, and "torch" if LibTorch may be included: a folder's own line takes precedence over its room's.
+# room, level, and "torch" if LibTorch may be included: a folder's own line takes precedence over its room's. Folders of one room
+# are in the order of their includes: none includes a later one.
 table='
-cmake      0
-base       0
-device     1
-io         1
-graph      2
-data       3
-sample     3
-feature    3
-partition  3
-comm       3
-comm/gloo  3 torch
-dist       4
-grpc       5
-loader     5
-nn         6 torch
-nn/kernels 6
-train      7 torch
-predict    8 torch
-capi       9 torch
-server     6
-cuda       9 torch
+cmake        0
+base         0
+device       1
+io           1
+graph        2
+data         3
+sample       3
+feature      3
+partition    3
+comm         3
+comm/gloo    3 torch
+dist         4
+grpc         5
+loader       5
+nn           6 torch
+nn/kernels   6
+nn/config    6
+nn/torch     6 torch
+nn/state     6 torch
+nn/ops       6 torch
+nn/layers    6 torch
+nn/conv      6 torch
+nn/model     6 torch
+nn/inference 6 torch
+train        7 torch
+predict      8 torch
+capi         9 torch
+server       6
+cuda         9 torch
 '
 
 find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' -o -name '*.cuh' \) -printf '%P\n' | sort |
@@ -39,7 +48,12 @@ find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' -o
         if (split(rows[i], field, " ") < 2) continue
         level[field[1]] = field[2]
         torch[field[1]] = field[3] == "torch"
+        row[field[1]] = i
       }
+    }
+    function area_of(path) {
+      do sub("/[^/]*$", "", path); while (path ~ "/" && !(path in level))
+      return path
     }
     function complain(text) { print place ": " text; bad++ }
     {
@@ -50,8 +64,7 @@ find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' -o
       room = file; sub("/.*", "", room)
       if (file !~ "/") { complain("lies in no room"); next }
       if (!(room in level)) { complain("the room \"" room "\" is not in the table of layers.sh"); next }
-      area = file; sub("/[^/]*$", "", area)
-      while (!(area in level)) sub("/[^/]*$", "", area)
+      area = area_of(file)
 
       quoted = line ~ /include[ \t]*"/
       target = line
@@ -66,6 +79,8 @@ find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' -o
       } else if (first in level && target ~ "/") {
         if (first != room && level[first] >= level[room])
           complain("\"" room "\" (level " level[room] ") includes " target " (level " level[first] ")")
+        if (first == room && area ~ "/" && area_of(target) ~ "/" && row[area_of(target)] > row[area])
+          complain("\"" area "\" includes " target ", of a folder that comes after it")
         if (first == "capi" && room != "capi") complain("nothing includes \"capi\"")
         if (room == "server" && torch[first]) complain("the server holds torch-free rooms only, not " target)
         if (!quoted && first != "grpc") complain("rooms are included in quotes: " target)  # <grpc/...> belongs to gRPC

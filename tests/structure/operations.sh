@@ -9,7 +9,7 @@ import re
 import sys
 
 source = os.path.join(sys.argv[1], "src")
-COLUMNS = ("nn", "nn/kernels", "cuda/layer")
+COLUMNS = ("nn/ops", "nn/kernels", "cuda/layer")
 bad = []
 
 

@@ -21,5 +21,5 @@ finds() { # <sed expression> <expected text>
 }
 finds 's/`edge_dots`, //' 'the table of operations lacks edge_dots'
 finds 's/`edge_dots`/`edge_dots`, `edge_sum`/' 'edge_sum is an entry of no table of kernels'
-finds 's/`last_max.cpp`/`linear.cpp`/' 'src/nn: last_winner is in none of linear.cpp'
+finds 's/`last_max.cpp`/`linear.cpp`/' 'src/nn/ops: last_winner is in none of linear.cpp'
 finds 's/`dots.h`/`rows.h`/' 'src/cuda/layer: edge_dots is in none of rows.h'

@@ -32,6 +32,6 @@ by_index='\b(index_add|index_reduce|index_put|scatter_add|scatter_reduce|bincoun
 rooms=()
 for room in nn train; do [[ -d $room ]] && rooms+=("$room"); done
 ((${#rooms[@]} == 0)) ||
-  complain "on a GPU its sums differ from run to run: take the segment sums of nn/functions.h" \
+  complain "on a GPU its sums differ from run to run: take the segment sums of nn/ops/functions.h" \
     "$(sources "(at::|\\.|->)$by_index" "${rooms[@]}" | grep -vE "$host" || true)"
 ((bad == 0)) && echo "nothing adds floating-point numbers in an order of chance"

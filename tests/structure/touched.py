@@ -29,9 +29,9 @@ OPTION = {
 LAYER = {
     'include/gnnmg.h': [
         ('  GNNMG_ARCHITECTURE_EDGE = 11', 'before', '  GNNMG_ARCHITECTURE_LONE = 12, /**< Mean of the neighbors alone. */\n')],
-    'src/nn/layer_list.h': [
+    'src/nn/config/layer_list.h': [
         ('  KIND(kEdge, ', 'last', '  KIND(kLone, lone, LONE, "LoneConv", false, "mean of the neighbors alone.")\n')],
-    'src/nn/layer_traits.cpp': [
+    'src/nn/config/layer_traits.cpp': [
         ('const LayerTraits kLayers{};\n', 'before', 'const LayerTraits kLone{};\n')],
 }
 LONE_CONV = '''// A linear map of the mean of the neighbors.
@@ -208,8 +208,8 @@ def add_layer():
     patch(LAYER)
     (COPY / 'src/nn/conv/lone_conv.cpp').write_text(LONE_CONV)
     edited = changed()
-    library = compile_all(['src/nn/choices.cpp', 'src/nn/option_check.cpp', 'src/nn/conv/make_conv.cpp',
-                           'src/nn/conv/lone_conv.cpp', 'src/nn/layer_traits.cpp', 'src/capi/model_config.cpp'])
+    library = compile_all(['src/nn/config/choices.cpp', 'src/nn/config/option_check.cpp', 'src/nn/conv/make_conv.cpp',
+                           'src/nn/conv/lone_conv.cpp', 'src/nn/config/layer_traits.cpp', 'src/capi/model_config.cpp'])
     made = generate(library, 'bindings/go/enums.gen.go')
     contains('bindings/settings.json', r'"values": "sage, [^"]*, edge, lone"')
     contains('docs/settings.md', r'lone: mean of the neighbors alone\.')

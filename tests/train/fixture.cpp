@@ -7,7 +7,7 @@
 
 #include "data/split.h"
 #include "graph/generate.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 
 namespace gnnmg::test {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "comm/processes.h"
 #include "data/dataset.h"
-#include "nn/config.h"
+#include "nn/config/config.h"
 #include "sample/sampler.h"
 #include "train/trainer.h"
 

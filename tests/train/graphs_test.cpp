@@ -7,7 +7,7 @@
 
 #include "data/graphs.h"
 #include "data/split.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "support/data.h"
 #include "support/temp_dir.h"
 #include "train/checkpoint/folder.h"

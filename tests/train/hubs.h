@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "data/split.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/fixture.h"
 
 namespace gnnmg::test {

@@ -6,7 +6,7 @@
 
 #include "data/graphs.h"
 #include "data/split.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/fixture.h"
 
 namespace gnnmg::test {

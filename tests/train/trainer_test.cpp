@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "data/weights.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "support/temp_dir.h"
 #include "train/eval/metric.h"
 #include "train/fixture.h"

@@ -6,8 +6,8 @@
 #include <ATen/ops/zeros.h>
 
 #include "base/error.h"
-#include "nn/parallel.h"
-#include "nn/tensors.h"
+#include "nn/ops/tensors.h"
+#include "nn/torch/parallel.h"
 
 namespace gnnmg::nn {
 

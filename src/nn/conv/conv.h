@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "graph/csc.h"
-#include "nn/edge_functions.h"
-#include "nn/functions.h"
-#include "nn/norm.h"
-#include "nn/parameters.h"
+#include "nn/layers/norm.h"
+#include "nn/layers/parameters.h"
+#include "nn/ops/edge_functions.h"
+#include "nn/ops/functions.h"
 #include "sample/mini_batch.h"
 
 namespace gnnmg::nn {

@@ -11,9 +11,9 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "nn/device_lists.h"
-#include "nn/made_block.h"
-#include "nn/tensors.h"
+#include "nn/ops/device_lists.h"
+#include "nn/ops/made_block.h"
+#include "nn/ops/tensors.h"
 
 namespace gnnmg::nn {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "nn/conv/layers.h"
 #include "nn/conv/sage_conv.h"
-#include "nn/device_lists.h"
-#include "nn/made_block.h"
-#include "nn/sequence.h"
-#include "nn/tensors.h"
+#include "nn/layers/sequence.h"
+#include "nn/ops/device_lists.h"
+#include "nn/ops/made_block.h"
+#include "nn/ops/tensors.h"
 
 namespace gnnmg::nn {
 namespace {

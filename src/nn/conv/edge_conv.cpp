@@ -6,13 +6,13 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "nn/choices.h"
+#include "nn/config/choices.h"
+#include "nn/config/option_check.h"
 #include "nn/conv/layers.h"
 #include "nn/conv/make_conv.h"
 #include "nn/conv/network.h"
 #include "nn/conv/reductions.h"
-#include "nn/made_block.h"
-#include "nn/option_check.h"
+#include "nn/ops/made_block.h"
 
 namespace gnnmg::nn {
 namespace {

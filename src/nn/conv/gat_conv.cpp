@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "nn/conv/layers.h"
 #include "nn/conv/make_conv.h"
-#include "nn/tensors.h"
+#include "nn/ops/tensors.h"
 
 namespace gnnmg::nn {
 namespace {

@@ -13,12 +13,12 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "nn/choices.h"
+#include "nn/config/choices.h"
 #include "nn/conv/device_weights.h"
 #include "nn/conv/layers.h"
 #include "nn/conv/make_conv.h"
 #include "nn/conv/sage_conv.h"
-#include "nn/tensors.h"
+#include "nn/ops/tensors.h"
 
 namespace gnnmg::nn {
 namespace {

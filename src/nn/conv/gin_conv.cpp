@@ -3,14 +3,14 @@
 #include <ATen/ops/relu.h>
 
 #include "base/error.h"
-#include "nn/choices.h"
+#include "nn/config/choices.h"
+#include "nn/config/option_check.h"
 #include "nn/conv/layers.h"
 #include "nn/conv/make_conv.h"
 #include "nn/conv/network.h"
 #include "nn/conv/sage_conv.h"
-#include "nn/option_check.h"
-#include "nn/tensors.h"
-#include "nn/torch_linear.h"
+#include "nn/ops/tensors.h"
+#include "nn/torch/linear.h"
 
 namespace gnnmg::nn {
 namespace {

@@ -6,12 +6,12 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "nn/choices.h"
+#include "nn/config/choices.h"
 #include "nn/conv/layers.h"
 #include "nn/conv/make_conv.h"
 #include "nn/conv/sage_conv.h"
-#include "nn/device_lists.h"
-#include "nn/tensors.h"
+#include "nn/ops/device_lists.h"
+#include "nn/ops/tensors.h"
 
 namespace gnnmg::nn {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "nn/config.h"
+#include "nn/config/config.h"
 #include "nn/conv/conv.h"
 
 namespace gnnmg::nn {

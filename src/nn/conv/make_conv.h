@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "nn/config.h"
+#include "nn/config/config.h"
+#include "nn/config/layer_list.h"
 #include "nn/conv/conv.h"
-#include "nn/layer_list.h"
 
 namespace gnnmg::nn {
 
@@ -18,7 +18,7 @@ struct ConvWidths {
 
 using MakeConv = std::unique_ptr<Conv> (*)(const ModelConfig& config, const ConvWidths& widths,
                                            at::Tensor* prelu);
-// Each kind of nn/layer_list.h has its maker in the file of its convolution.
+// Each kind of nn/config/layer_list.h has its maker in the file of its convolution.
 namespace makers {
 #define GNNMG_KIND(constant, ...) extern const MakeConv constant;
 GNNMG_LAYER_KINDS(GNNMG_KIND)

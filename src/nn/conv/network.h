@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nn/norm.h"
+#include "nn/layers/norm.h"
 
 namespace gnnmg::nn {
 

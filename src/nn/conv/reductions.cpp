@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "nn/device_lists.h"
-#include "nn/tensors.h"
+#include "nn/ops/device_lists.h"
+#include "nn/ops/tensors.h"
 
 namespace gnnmg::nn {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "nn/config.h"
-#include "nn/edge_functions.h"
+#include "nn/config/config.h"
+#include "nn/ops/edge_functions.h"
 
 namespace gnnmg::nn {
 

@@ -16,14 +16,14 @@
 #include <limits>
 
 #include "base/error.h"
-#include "nn/choices.h"
+#include "nn/config/choices.h"
+#include "nn/config/option_check.h"
 #include "nn/conv/layers.h"
 #include "nn/conv/make_conv.h"
-#include "nn/device_lists.h"
-#include "nn/made_block.h"
-#include "nn/option_check.h"
-#include "nn/parallel.h"
-#include "nn/tensors.h"
+#include "nn/ops/device_lists.h"
+#include "nn/ops/made_block.h"
+#include "nn/ops/tensors.h"
+#include "nn/torch/parallel.h"
 
 namespace gnnmg::nn {
 namespace {

@@ -7,11 +7,11 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "nn/choices.h"
+#include "nn/config/choices.h"
 #include "nn/conv/layers.h"
 #include "nn/conv/make_conv.h"
 #include "nn/conv/reductions.h"
-#include "nn/sequence.h"
+#include "nn/layers/sequence.h"
 
 namespace gnnmg::nn {
 namespace {

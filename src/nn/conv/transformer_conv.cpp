@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "nn/conv/layers.h"
 #include "nn/conv/make_conv.h"
-#include "nn/made_block.h"
-#include "nn/torch_linear.h"
+#include "nn/ops/made_block.h"
+#include "nn/torch/linear.h"
 
 namespace gnnmg::nn {
 namespace {

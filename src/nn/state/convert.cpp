@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "nn/choices.h"
-#include "nn/option_check.h"
+#include "nn/config/choices.h"
+#include "nn/config/option_check.h"
 #include "nn/state/convert.h"
 #include "nn/state/gin_class.h"
 

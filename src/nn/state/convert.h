@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "io/state_file.h"
-#include "nn/config.h"
+#include "nn/config/config.h"
 
 namespace gnnmg::nn {
 

@@ -1,7 +1,7 @@
 #include "nn/state/convert_notes.h"
 
 #include "base/error.h"
-#include "nn/option_check.h"
+#include "nn/config/option_check.h"
 
 namespace gnnmg::nn {
 namespace {

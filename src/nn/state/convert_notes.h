@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nn/config.h"
+#include "nn/config/config.h"
 
 namespace gnnmg::nn {
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 
 namespace gnnmg::nn {
 namespace {

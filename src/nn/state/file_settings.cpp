@@ -10,9 +10,9 @@
 #include "base/file.h"
 #include "io/bytes.h"
 #include "io/json_writer.h"
-#include "nn/choices.h"
-#include "nn/layer_config.h"
-#include "nn/setting_list.h"
+#include "nn/config/choices.h"
+#include "nn/config/layer_config.h"
+#include "nn/config/setting_list.h"
 
 namespace gnnmg::nn {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "data/dataset.h"
 #include "io/json.h"
-#include "nn/config.h"
+#include "nn/config/config.h"
 
 namespace gnnmg::nn {
 

@@ -11,7 +11,7 @@
 
 #include "base/tensor.h"
 #include "io/state_file.h"
-#include "nn/config.h"
+#include "nn/config/config.h"
 
 namespace gnnmg::nn {
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "nn/option_check.h"
+#include "nn/config/option_check.h"
 
 namespace gnnmg::nn {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 
 namespace gnnmg::nn {
 namespace {

@@ -13,7 +13,7 @@
 #include "nn/state/module_names.h"
 #include "nn/state/older_keys.h"
 #include "nn/state/wrapper_names.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 
 namespace gnnmg::nn {
 namespace {

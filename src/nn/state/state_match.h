@@ -8,7 +8,7 @@
 
 #include "base/tensor.h"
 #include "io/state_file.h"
-#include "nn/config.h"
+#include "nn/config/config.h"
 #include "nn/state/file_names.h"
 
 namespace gnnmg::nn {

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "comm/group_state.h"
 #include "io/npy.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 #include "train/eval/evaluation.h"
 #include "train/eval/part_walk.h"
 #include "train/meet_while.h"

@@ -7,9 +7,9 @@
 
 #include "comm/group_state.h"
 #include "device/wait.h"
-#include "nn/device_lists.h"
-#include "nn/inference_pieces.h"
-#include "nn/torch_tensor.h"
+#include "nn/model/pass_memory.h"
+#include "nn/ops/device_lists.h"
+#include "nn/torch/tensor.h"
 #include "train/eval/graph_inference.h"
 #include "train/eval/part_walk.h"
 #include "train/ranks/device.h"

@@ -15,9 +15,9 @@
 #include "comm/collectives.h"
 #include "data/dataset.h"
 #include "loader/loader.h"
+#include "nn/inference/whole_graph.h"
 #include "nn/loss.h"
-#include "nn/model.h"
-#include "nn/whole_graph.h"
+#include "nn/model/model.h"
 #include "train/config.h"
 #include "train/eval/pinned_copies.h"
 

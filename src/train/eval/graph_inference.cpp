@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "nn/graph_facts.h"
-#include "nn/torch_tensor.h"
+#include "nn/model/graph_facts.h"
+#include "nn/torch/tensor.h"
 #include "sample/sampler.h"
 #include "train/ranks/device.h"
 #include "train/tensors.h"

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "data/dataset.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "sample/sampler.h"
 
 namespace gnnmg::train {

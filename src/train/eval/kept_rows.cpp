@@ -9,8 +9,8 @@
 
 #include "base/free_memory.h"
 #include "base/scratch_file.h"
-#include "nn/tensors.h"
-#include "nn/torch_tensor.h"
+#include "nn/ops/tensors.h"
+#include "nn/torch/tensor.h"
 #include "train/tensors.h"
 
 namespace gnnmg::train {

@@ -9,9 +9,9 @@
 #include <optional>
 #include <utility>
 
-#include "nn/graph_facts.h"
-#include "nn/tensors.h"
-#include "nn/torch_tensor.h"
+#include "nn/model/graph_facts.h"
+#include "nn/ops/tensors.h"
+#include "nn/torch/tensor.h"
 #include "train/tensors.h"
 
 namespace gnnmg::train {

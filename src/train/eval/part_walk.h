@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "feature/store.h"
-#include "nn/norm_over_rows.h"
-#include "nn/whole_graph.h"
+#include "nn/inference/whole_graph.h"
+#include "nn/layers/norm_over_rows.h"
 #include "train/eval/evaluation.h"
 #include "train/eval/kept_rows.h"
 

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "device/owners.h"
-#include "nn/device.h"
+#include "nn/torch/device.h"
 
 namespace gnnmg::train {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "loader/device_source_parts.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 #include "train/step/pass.h"
 
 namespace gnnmg::train {

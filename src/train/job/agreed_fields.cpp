@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "nn/settings.h"
+#include "nn/config/settings.h"
 #include "train/choices.h"
 #include "train/eval/metric.h"
 #include "train/job/meeting.h"

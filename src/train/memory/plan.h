@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "loader/device_source.h"
-#include "nn/pass_memory.h"
+#include "nn/model/pass_memory.h"
 #include "sample/sampler.h"
 
 namespace gnnmg::train {

@@ -2,7 +2,7 @@
 // AveragedModel with use_buffers (torch/optim/swa_utils.py). Integer buffers are copied.
 #pragma once
 
-#include "nn/model.h"
+#include "nn/model/model.h"
 
 namespace gnnmg::train {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/config.h"
 
 namespace gnnmg::train {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "nn/parallel.h"
+#include "nn/torch/parallel.h"
 #include "train/optim/decay.h"
 
 namespace gnnmg::train {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/config.h"
 #include "train/device_updates.h"
 

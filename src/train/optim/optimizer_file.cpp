@@ -7,7 +7,7 @@
 #include <cstring>
 #include <set>
 
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 
 namespace gnnmg::train {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "data/arrays.h"
 #include "io/bytes.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 #include "train/optim/decay.h"
 #include "train/optim/optimizer_file.h"
 

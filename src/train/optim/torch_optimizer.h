@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "io/optimizer_pth.h"
-#include "nn/state/file_parameters.h"
+#include "nn/model/file_parameters.h"
 #include "train/optim/optimizer.h"
 
 namespace gnnmg::train {

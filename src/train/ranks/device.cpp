@@ -10,7 +10,7 @@
 #include "device/affinity.h"
 #include "device/launch_order.h"
 #include "device/wait.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 #include "train/ranks/exit.h"
 
 namespace gnnmg::train {

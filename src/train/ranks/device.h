@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "loader/device_source.h"
-#include "nn/device.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
+#include "nn/torch/device.h"
 #include "train/job/job.h"
 #include "train/memory/plan.h"
 #include "train/ranks/sends.h"

@@ -12,9 +12,9 @@
 #include "base/memory.h"
 #include "base/thread_room.h"
 #include "comm/nccl/thread_group.h"
-#include "nn/intraop.h"
-#include "nn/parallel.h"
-#include "nn/torch_failure.h"
+#include "nn/torch/failure.h"
+#include "nn/torch/intraop.h"
+#include "nn/torch/parallel.h"
 #include "train/job/meeting.h"
 #include "train/ranks/exit.h"
 

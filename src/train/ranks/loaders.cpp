@@ -1,6 +1,6 @@
 #include "train/ranks/loaders.h"
 
-#include "nn/parallel.h"
+#include "nn/torch/parallel.h"
 #include "train/tensors.h"
 
 namespace gnnmg::train {

@@ -9,7 +9,7 @@
 #include <deque>
 
 #include "device/owners.h"
-#include "nn/device.h"
+#include "nn/torch/device.h"
 
 namespace gnnmg::train {
 

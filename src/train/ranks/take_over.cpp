@@ -5,7 +5,7 @@
 #include <c10/core/GradMode.h>
 
 #include "comm/join/frame.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 #include "train/checkpoint/state.h"
 
 namespace gnnmg::train {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "device/launch_order.h"
-#include "nn/parallel.h"
+#include "nn/torch/parallel.h"
 #include "train/step/pass.h"
 
 namespace gnnmg::train {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/ranks/rank_comm.h"
 #include "train/report.h"
 

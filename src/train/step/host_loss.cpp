@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 
 namespace gnnmg::train {
 namespace {

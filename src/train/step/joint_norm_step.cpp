@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "nn/parallel.h"
+#include "nn/torch/parallel.h"
 #include "train/step/pass.h"
 
 namespace gnnmg::train {

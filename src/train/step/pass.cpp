@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "nn/graph_facts.h"
+#include "nn/model/graph_facts.h"
 #include "train/ranks/device.h"
 #include "train/tensors.h"
 

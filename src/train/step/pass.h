@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "loader/loader.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/job/job.h"
 
 namespace gnnmg::train {

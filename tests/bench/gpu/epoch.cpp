@@ -7,7 +7,7 @@
 #include "bench/gpu/tasks.h"
 #include "bench/gpu/waits.h"
 #include "data/split.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/trainer.h"
 
 namespace gnnmg::bench {

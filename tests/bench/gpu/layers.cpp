@@ -131,8 +131,8 @@ class Mean {
 };
 
 // The input of the first layer's product, [mean | own row] of each target, with rows read from the
-// table of all nodes: the two kernels of a training (nn/aggregate_linear.cpp). Peers that gather
-// first have the own rows among the gathered ones.
+// table of all nodes: the two kernels of a training (nn/ops/aggregate_linear.cpp). Peers that
+// gather first have the own rows among the gathered ones.
 class First {
  public:
   First(const World& world, int64_t cols)

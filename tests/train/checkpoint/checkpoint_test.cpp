@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "comm/ranks.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "support/file_faults.h"
 #include "support/temp_dir.h"
 #include "train/fixture.h"

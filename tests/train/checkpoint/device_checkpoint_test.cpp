@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "support/temp_dir.h"
 #include "train/device_fixture.h"
 

@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "fake_gpu.h"
-#include "nn/inference_pieces.h"
-#include "nn/model.h"
-#include "nn/pass_memory.h"
+#include "nn/model/model.h"
+#include "nn/model/pass_memory.h"
 #include "train/device_fixture.h"
 
 namespace gnnmg::test {

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "support/temp_dir.h"
 #include "train/eval/evaluation.h"
 #include "train/fixture.h"

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "support/temp_dir.h"
 #include "train/job/on_devices.h"
 #include "train/job/team.h"

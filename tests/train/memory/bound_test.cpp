@@ -8,7 +8,7 @@
 
 #include "fake_gpu.h"
 #include "graph/generate.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/device_fixture.h"
 #include "train/hubs.h"
 #include "train/small_graphs.h"

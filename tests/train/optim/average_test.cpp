@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "comm/ranks.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "support/temp_dir.h"
 #include "train/fixture.h"
 

@@ -1,6 +1,6 @@
 // Averages of the weights on GPUs: as on the CPU, also over captured steps and from a checkpoint of
 // one to the other.
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "support/temp_dir.h"
 #include "train/step/captured/device_capture.h"
 

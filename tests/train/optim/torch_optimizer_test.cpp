@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 #include "support/data.h"
 #include "support/temp_dir.h"
 

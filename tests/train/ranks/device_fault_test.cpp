@@ -5,7 +5,7 @@
 
 #include "fake_gpu.h"
 #include "fake_nccl/fake_nccl.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/device_fixture.h"
 
 namespace gnnmg::test {

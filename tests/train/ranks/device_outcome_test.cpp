@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/device_fixture.h"
 
 namespace gnnmg::test {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/device_fixture.h"
 #include "train/small_graphs.h"
 

@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/device_fixture.h"
 
 namespace gnnmg::test {

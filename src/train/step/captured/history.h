@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/optim/optimizer.h"
 
 namespace gnnmg::train {

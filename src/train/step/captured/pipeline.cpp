@@ -12,7 +12,7 @@
 
 #include "device/launch_order.h"
 #include "device/wait.h"
-#include "nn/fixed_shape.h"
+#include "nn/config/fixed_shape.h"
 
 namespace gnnmg::train {
 

@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "feature/device.h"
-#include "nn/torch_tensor.h"
+#include "nn/torch/tensor.h"
 #include "train/step/loss.h"
 
 namespace gnnmg::train {

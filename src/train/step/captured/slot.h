@@ -13,7 +13,7 @@
 #include "feature/device.h"
 #include "loader/device_source_parts.h"
 #include "nn/loss.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "sample/device.h"
 #include "train/job/job.h"
 #include "train/step/captured/shape.h"

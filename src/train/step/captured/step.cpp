@@ -2,7 +2,7 @@
 
 #include <c10/util/Exception.h>
 
-#include "nn/torch_failure.h"
+#include "nn/torch/failure.h"
 
 namespace gnnmg::train {
 

@@ -5,7 +5,7 @@
 
 #include "comm/collectives.h"
 #include "device/owners.h"
-#include "nn/device.h"
+#include "nn/torch/device.h"
 
 namespace gnnmg::train {
 

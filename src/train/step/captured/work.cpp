@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "nn/torch_failure.h"
+#include "nn/torch/failure.h"
 
 namespace gnnmg::train {
 

@@ -18,7 +18,7 @@
 #include "fake_gpu.h"
 #include "fake_nccl/fake_nccl.h"
 #include "late.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "train/hubs.h"
 #include "train/step/captured/device_capture.h"
 

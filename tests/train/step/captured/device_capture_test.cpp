@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "nn/model.h"
+#include "nn/model/model.h"
 #include "support/temp_dir.h"
 #include "train/one_thread.h"
 #include "train/step/captured/device_capture.h"
