@@ -49,24 +49,6 @@ bool is_sign(std::string_view field) {
   });
 }
 
-bool has_invisible_end(std::string_view field) {
-  // The blanks U+00A0, U+2002 to U+200B, U+202F, U+3000; the marks U+200C to U+200F, U+2060,
-  // U+FEFF.
-  const auto hides = [](std::string_view text) {
-    for (const std::string_view mark :
-         {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x81\xa0", "\xe3\x80\x80", "\xef\xbb\xbf"})
-      if (text == mark) return true;
-    return text.size() == 3 && text.starts_with("\xe2\x80") && text[2] >= '\x82' &&
-           text[2] <= '\x8f';
-  };
-  const auto is_control = [](char c) { return (c >= 0 && c <= ' ') || c == '\x7f'; };
-  if (field.empty()) return false;
-  const size_t size = field.size();
-  return is_control(field.front()) || is_control(field.back()) || hides(field.substr(0, 2)) ||
-         hides(field.substr(0, 3)) || hides(field.substr(size - std::min<size_t>(size, 2))) ||
-         hides(field.substr(size - std::min<size_t>(size, 3)));
-}
-
 bool has_line_end(std::string_view text) {
   for (const std::string_view end : {"\r", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"})
     if (text.find(end) != text.npos) return true;
@@ -84,8 +66,8 @@ std::string hint_of_end(std::string_view field, const OddEnd& end) {
            "columns of the ends, counted from 0";
   if (is_missing_number(field))
     return base::text("; dropna(subset=[", end.column, "]) of pandas leaves out lines without one");
-  if (has_invisible_end(field)) return "; remove the character that does not show";
   if (has_line_end(field)) return base::text("; ", kMixedLineEnds);
+  if (io::has_invisible_end(field)) return "; remove the character that does not show";
   if (field.size() > 18 && field.find_first_not_of("0123456789") == field.npos)
     return " below 2^63; relabel=1 numbers ids of any size";
   if (const auto number = io::parse_double(field))

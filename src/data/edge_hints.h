@@ -28,10 +28,6 @@ bool is_list_of_neighbors(std::string_view field);
 // "->", "--", "&": signs of ASCII without a letter or digit.
 bool is_sign(std::string_view field);
 
-// True if the first or the last character does not show: a control character, or one of Unicode's
-// blanks and marks without width.
-bool has_invisible_end(std::string_view field);
-
 // True if a line or field holds a character that ends lines elsewhere: CR, or one of Unicode's.
 bool has_line_end(std::string_view text);
 inline constexpr const char* kMixedLineEnds =

@@ -293,7 +293,8 @@ class EdgeParser {
 
   // A name that pandas takes for a missing one is kept.
   void check_name(std::string_view field, const char* end) {
-    if (field.empty() || has_invisible_end(field) || has_line_end(field) || has_open_bracket(field))
+    if (field.empty() || io::has_invisible_end(field) || has_line_end(field) ||
+        has_open_bracket(field))
       refuse_end(field, end);
     if (missing_name_.empty() && is_missing_number(field))
       missing_name_ = base::text(records_.where(), ": ", end, " \"", io::printable(field),

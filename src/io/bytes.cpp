@@ -1,6 +1,7 @@
 #include "io/bytes.h"
 
 #include <algorithm>
+#include <array>
 
 namespace gnnmg::io {
 
@@ -36,18 +37,22 @@ struct CodeRange {
 
 // Controls, and marks that break lines or change direction.
 constexpr CodeRange kControls[] = {{0, 0x1f}, {0x7f, 0x9f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
-// Other characters that do not show: blanks other than ASCII's, fillers, marks of width 0, and
-// codes without a character.
+// Other characters that do not show: blanks other than ASCII's, fillers, marks of width 0.
 constexpr CodeRange kUnseen[] = {
-    {0xa0, 0xa0},     {0xad, 0xad},     {0x34f, 0x34f},   {0x61c, 0x61c},     {0x115f, 0x1160},
-    {0x1680, 0x1680}, {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x2000, 0x200f},   {0x202f, 0x202f},
-    {0x205f, 0x206f}, {0x3000, 0x3000}, {0x3164, 0x3164}, {0xe000, 0xf8ff},   {0xfeff, 0xfeff},
-    {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0x1d173, 0x1d17a}, {0xe0000, 0x10ffff}};
+    {0xa0, 0xa0},     {0xad, 0xad},     {0x34f, 0x34f},   {0x61c, 0x61c},
+    {0x115f, 0x1160}, {0x1680, 0x1680}, {0x17b4, 0x17b5}, {0x180b, 0x180f},
+    {0x2000, 0x200f}, {0x202f, 0x202f}, {0x205f, 0x206f}, {0x3000, 0x3000},
+    {0x3164, 0x3164}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0x1d173, 0x1d17a}};
+// Codes without a character that every program shows: private ones, tags, specials.
+constexpr CodeRange kUnassigned[] = {
+    {0xe000, 0xf8ff}, {0xfff0, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0x10ffff}};
 
 bool is_among(uint32_t code, std::span<const CodeRange> ranges) {
   return std::ranges::any_of(
       ranges, [code](const CodeRange& range) { return range.first <= code && code <= range.last; });
 }
+
+bool is_invisible(uint32_t code) { return is_among(code, kControls) || is_among(code, kUnseen); }
 
 // Appends a character, or its bytes as \xNN.
 void append_character(std::string& out, const Character& character, bool shows) {
@@ -69,10 +74,20 @@ std::string printable(std::string_view text, size_t limit) {
   for (; !text.empty(); --limit) {
     if (limit == 0) return out + "...";
     const Character next = first_character(text);
-    append_character(out, next, !is_among(next.code, kControls) && !is_among(next.code, kUnseen));
+    append_character(out, next, !is_invisible(next.code) && !is_among(next.code, kUnassigned));
     text.remove_prefix(next.bytes.size());
   }
   return out;
+}
+
+bool has_invisible_end(std::string_view text) {
+  if (text.empty()) return false;
+  size_t last = text.size() - 1;
+  while (last > 0 && (text[last] & 0xc0) == 0x80) --last;
+  return std::ranges::any_of(std::array{text, text.substr(last)}, [](std::string_view end) {
+    const Character character = first_character(end);
+    return character.is_utf8 && (character.code == ' ' || is_invisible(character.code));
+  });
 }
 
 std::string one_line(std::string_view text) {

@@ -39,6 +39,9 @@ inline std::string_view as_text(std::span<const uint8_t> bytes) noexcept {
 // `text` as a name in an error, as by one_line(), but all other characters that do not show, except
 // ASCII's blank, become \xNN too. Characters beyond `limit` become "...".
 std::string printable(std::string_view text, size_t limit = 80);
+// True if the first or the last character is a blank, or one that printable() replaces. Codes
+// without a character in Unicode, such as the private ones, show: names may have them.
+bool has_invisible_end(std::string_view text);
 
 // `text` as one line of UTF-8: bytes that are not UTF-8, terminal controls, line breaks and changes
 // of direction become \xNN, byte by byte.

@@ -48,6 +48,20 @@ TEST(Bytes, PrintsCharactersThatShow) {
   EXPECT_EQ(io::printable("отец", 4), "отец");
 }
 
+TEST(Bytes, FindsEndsThatDoNotShow) {
+  for (const char* mark : {" ", "\t", "\x7f", "\xc2\xa0", "\xe2\x80\x8b", "\xe2\x80\xae",
+                           "\xe3\x85\xa4", "\xef\xbb\xbf"}) {
+    const std::string hidden = mark;
+    for (const std::string& text : {hidden, hidden + "a", "отец" + hidden})
+      EXPECT_TRUE(io::has_invisible_end(text)) << io::printable(text);
+    EXPECT_FALSE(io::has_invisible_end("a" + hidden + "é")) << io::printable(hidden);
+  }
+  // Bytes that are not UTF-8 belong to names in other encodings.
+  for (const char* text :
+       {"", "a", "山田", "\xee\x80\x80", "\xe1\xa0", "a\xa0", "\xa0\xa0\xa0\xa0"})
+    EXPECT_FALSE(io::has_invisible_end(text)) << io::printable(text);
+}
+
 TEST(Bytes, MakesOneLineOfAnyText) {
   EXPECT_EQ(io::one_line("a\xc3\xa9\xe2\x82\xac"), "a\xc3\xa9\xe2\x82\xac");
   EXPECT_EQ(io::one_line("a\n\x1b\xff\xc3"), "a\\x0a\\x1b\\xff\\xc3");

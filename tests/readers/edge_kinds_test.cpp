@@ -221,10 +221,11 @@ TEST_F(EdgeKinds, InvisibleCharacters) {
                            "1 2\n",
                            "0 1\n\xe2\x80\x8b"
                            "1 2\n",
-                           "0 1\n1\xc2\xa0 2\n", "0 1\n\r1 2\n"}) {
+                           "0 1\n1\xc2\xa0 2\n", "0 1\n1\xe2\x80\xac 2\n"}) {
     refused(text, {"line 2: source", "remove the character that does not show"});
     refused(text, {"line 2: source", "remove the character that does not show"}, relabel());
   }
+  refused("0 1\n\r1 2\n", {"line 2: source", "a line end of another kind"}, relabel());
   refused("(0, 0) (0, 1) {}\n", {"source \"(0", "convert_node_labels_to_integers()"}, relabel());
   EXPECT_EQ(open("(R)-a [b]\n", relabel())->graph->num_nodes(), 2);
   EXPECT_EQ(open("\xc3\xa4 \xe2\x88\x91\n", relabel())->graph->num_nodes(), 2);
