@@ -29,26 +29,6 @@ BatchTypes Sampler::types() const {
   return {edges_.graph->schema().edge_types[static_cast<size_t>(edges_.type)].target, edges_.type};
 }
 
-std::unique_ptr<sample::Workspace> Sampler::borrow_workspace() {
-  {
-    std::lock_guard lock(mutex_);
-    if (!workspaces_.empty()) {
-      auto workspace = std::move(workspaces_.back());
-      workspaces_.pop_back();
-      return workspace;
-    }
-  }
-  return std::make_unique<sample::Workspace>();
-}
-
-void Sampler::give_workspace(std::unique_ptr<sample::Workspace> workspace) noexcept {
-  try {
-    std::lock_guard lock(mutex_);
-    workspaces_.push_back(std::move(workspace));
-  } catch (...) {  // the next use makes it anew
-  }
-}
-
 Sink::Sink(std::shared_ptr<Context> owner, sample::EdgeSink& edges)
     : Object(kKind, owner, owner->queue), edges_(&edges) {}
 
@@ -308,9 +288,9 @@ gnnmg_status gnnmg_sampler_sample(const gnnmg_sampler* sampler, const gnnmg_data
     key.batch = number;
     {
       gnnmg::base::HostQueue::Entry entry(*s->queue);
-      auto workspace = s->borrow_workspace();
+      auto workspace = s->workspaces.borrow();
       s->get()->sample(ids, key, *workspace, made->sample, {});
-      s->give_workspace(std::move(workspace));
+      s->workspaces.give_back(std::move(workspace));
     }
     if (d)
       if (const auto store = d->features()) gather_features(*store, *made, s->context->pool);

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
-#include <vector>
 
+#include "base/free_list.h"
 #include "capi/graph.h"
 #include "capi/object.h"
 #include "sample/sampler.h"
@@ -28,16 +27,12 @@ class Sampler : public Object {
   BatchTypes types() const;
   bool has_transpose() const { return transpose_; }
 
-  // Buffers for one call of sample(), kept for later ones.
-  std::unique_ptr<sample::Workspace> borrow_workspace();
-  void give_workspace(std::unique_ptr<sample::Workspace> workspace) noexcept;
+  base::FreeList<sample::Workspace> workspaces;  // one for each call of sample()
 
  private:
   std::shared_ptr<const sample::Sampler> sampler_;
   Edges edges_;
   bool transpose_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<sample::Workspace>> workspaces_;
 };
 
 // Error(kUnsupported) unless NULL.

@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "dist/degree_store.h"
-#include "dist/weight_store.h"
+#include "dist/node_columns.h"
 #include "sample/workspace.h"
 
 namespace gnnmg::dist {

@@ -3,34 +3,16 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
-#include <mutex>
+
+#include "base/free_list.h"
 
 namespace gnnmg::loader {
 namespace {
 
+// The memory of a sampling thread, reused from mini-batch to mini-batch.
 struct Work {
   sample::Workspace workspace;
   sample::Sample sample;
-};
-
-// Workspaces of sampling threads, reused from mini-batch to mini-batch.
-class Works {
- public:
-  std::unique_ptr<Work> take() {
-    const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return std::make_unique<Work>();
-    std::unique_ptr<Work> work = std::move(idle_.back());
-    idle_.pop_back();
-    return work;
-  }
-  void give_back(std::unique_ptr<Work> work) {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(work));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Work>> idle_;
 };
 
 }  // namespace
@@ -48,13 +30,13 @@ std::vector<double> hotness_by_sampling(std::span<const int64_t> ids,
                  " ids has no mini-batches to count");
     ends.push_back((ends.empty() ? 0 : ends.back()) + epochs.back().num_batches());
   }
-  Works works;
+  base::FreeList<Work> works;
   const auto nodes_of = [&](int64_t batch, base::PageVector<int64_t>& nodes) {
     const size_t epoch = std::upper_bound(ends.begin(), ends.end(), batch) - ends.begin();
     const int64_t number = batch - (epoch == 0 ? 0 : ends[epoch - 1]);
     const sample::BatchKey key{config.sample_seed, config.purpose, epoch,
                                static_cast<uint64_t>(number)};
-    std::unique_ptr<Work> work = works.take();
+    std::unique_ptr<Work> work = works.borrow();
     sampler.sample(epochs[epoch].batch(number), key, work->workspace, work->sample, cancel);
     nodes.resize_discard(work->sample.num_nodes());
     std::copy(work->sample.node_ids.begin(), work->sample.node_ids.end(), nodes.begin());

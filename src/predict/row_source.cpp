@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <mutex>
 
+#include "base/free_list.h"
 #include "loader/loader.h"
 #include "nn/model/graph_facts.h"
 #include "nn/torch/tensor.h"
@@ -21,29 +21,6 @@ namespace {
 struct WorkArea {
   sample::Workspace workspace;
   loader::Batch batch;
-};
-
-// Work areas that no call uses. Any thread.
-class WorkAreas {
- public:
-  std::unique_ptr<WorkArea> borrow() {
-    const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return std::make_unique<WorkArea>();
-    std::unique_ptr<WorkArea> area = std::move(idle_.back());
-    idle_.pop_back();
-    return area;
-  }
-  void give_back(std::unique_ptr<WorkArea> area) noexcept {
-    try {
-      const std::lock_guard lock(mutex_);
-      idle_.push_back(std::move(area));
-    } catch (const std::bad_alloc&) {  // the next call makes a new one
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<WorkArea>> idle_;
 };
 
 using SamplerRef = std::shared_ptr<const sample::Sampler>;
@@ -92,7 +69,7 @@ class SampledSource final : public RowSource {
     args.graph_ptr = batch.sample.graph_ptr.span();
     if (hidden) args.hidden = &embeddings;
     const at::Tensor result = subject_.model->forward(args);
-    areas_.give_back(std::move(area));  // a failure drops it instead: its state is unknown
+    areas_.give_back(std::move(area));
     return hidden ? embeddings : result;
   }
 
@@ -100,7 +77,7 @@ class SampledSource final : public RowSource {
   const SamplerRef sampler_;
   const double work_;
   sample::BatchKey key_;
-  mutable WorkAreas areas_;
+  mutable base::FreeList<WorkArea> areas_;
 };
 
 class TableSource final : public RowSource {

@@ -5,10 +5,13 @@
 #include <atomic>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/free_list.h"
 #include "base/log.h"
 #include "base/tensor.h"
 #include "base/thread_pool.h"
@@ -193,6 +196,22 @@ TEST(OutOfMemory, PageVectorKeepsItsContents) {
   }
   EXPECT_EQ(values.size(), 4);
   EXPECT_EQ(values[3], 9);
+}
+
+TEST(OutOfMemory, FreeListKeepsWhatItHasMemoryFor) {
+  FreeList<std::vector<int>> list;
+  std::unique_ptr<std::vector<int>> object = list.borrow();
+  object->push_back(7);
+  {
+    const test::AllocationFaults faults({1, true});
+    list.give_back(std::move(object));
+  }
+  object = list.borrow();
+  EXPECT_TRUE(object->empty());
+  object->push_back(8);
+  list.give_back(std::move(object));
+  EXPECT_EQ(*list.borrow(), std::vector{8});
+  EXPECT_TRUE(list.borrow()->empty());
 }
 
 TEST(OutOfMemory, LogCountsWhatItCouldNotKeep) {

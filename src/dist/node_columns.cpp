@@ -1,6 +1,7 @@
-#include "dist/weight_store.h"
+#include "dist/node_columns.h"
 
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <numeric>
 #include <utility>
@@ -8,12 +9,14 @@
 
 #include "base/error.h"
 #include "graph/weight_sums.h"
+#include "sample/mini_batch.h"
 
 namespace gnnmg::dist {
 namespace {
 
 using base::DType;
 using graph::WeightSums;
+using sample::NodeDegree;
 
 double number_at(DType dtype, const uint8_t* bytes, int64_t i) {
   const auto read = [&]<typename T>(T value) {
@@ -79,50 +82,70 @@ class RowWeights {
   std::vector<double> values_;
 };
 
-class WeightStore final : public feature::FeatureStore {
+// A column that is made when its rows are first gathered, in one pass over all edges.
+template <typename Row, typename Number>
+class MadeColumn final : public feature::FeatureStore {
  public:
-  WeightStore(graph::Csc csc, std::shared_ptr<const partition::Rows> rows,
-              std::shared_ptr<const feature::FeatureStore> weights)
-      : csc_(std::move(csc)), rows_(std::move(rows)), weights_(std::move(weights)) {}
+  using Rows = base::PageVector<Row>;
+  MadeColumn(int64_t num_rows, DType dtype, std::function<void(Rows&)> make)
+      : num_rows_(num_rows), dtype_(dtype), make_(std::move(make)) {}
 
-  int64_t num_rows() const override { return csc_.num_targets; }
-  int64_t num_cols() const override { return sizeof(WeightSums) / sizeof(double); }
-  DType dtype() const override { return DType::kF64; }
+  int64_t num_rows() const override { return num_rows_; }
+  int64_t num_cols() const override { return sizeof(Row) / sizeof(Number); }
+  DType dtype() const override { return dtype_; }
   bool sparse() const override { return false; }
   base::Tensor dense() const override { return {}; }
   void gather(std::span<const int64_t> ids, uint8_t* out, base::ThreadPool*,
               const base::CancelToken&) const override {
-    std::call_once(summed_, [this] { sum(); });
+    std::call_once(made_, [this] {
+      rows_.resize_discard(num_rows_);
+      make_(rows_);
+    });
     for (size_t i = 0; i < ids.size(); ++i)
-      std::memcpy(out + i * sizeof(WeightSums), &sums_[ids[i]], sizeof(WeightSums));
+      std::memcpy(out + i * sizeof(Row), &rows_[ids[i]], sizeof(Row));
   }
   void gather_sparse(std::span<const int64_t>, feature::SparseRows&, base::ThreadPool*,
                      const base::CancelToken&) const override {
-    base::fail(base::Status::kInvalidArgument, "sparse rows were requested of sums of weights");
+    base::fail(base::Status::kInvalidArgument, "sparse rows were requested of a column of nodes");
   }
 
  private:
-  void sum() const {
-    sums_.resize_discard(num_rows());
-    RowWeights weights(csc_, *weights_);
-    rows_->for_each([&](int64_t row, int64_t id) {
-      sums_[row] = graph::sum_weights(csc_, row, id, weights.of(row));
-    });
-  }
-
-  graph::Csc csc_;
-  std::shared_ptr<const partition::Rows> rows_;
-  std::shared_ptr<const feature::FeatureStore> weights_;
-  mutable std::once_flag summed_;
-  mutable base::PageVector<WeightSums> sums_;
+  int64_t num_rows_;
+  DType dtype_;
+  std::function<void(Rows&)> make_;
+  mutable std::once_flag made_;
+  mutable Rows rows_;
 };
 
 }  // namespace
 
+std::shared_ptr<const feature::FeatureStore> make_degree_store(
+    graph::Csc csc, std::shared_ptr<const partition::Rows> rows) {
+  const int64_t num_rows = csc.num_targets;
+  const auto count = [csc = std::move(csc), rows = std::move(rows)](auto& degrees) {
+    const int64_t* indptr = static_cast<const int64_t*>(csc.indptr.data());
+    graph::visit_indices(csc, [&](auto sources) {
+      rows->for_each([&](int64_t row, int64_t id) {
+        NodeDegree& degree = degrees[row] = {indptr[row + 1] - indptr[row], 0};
+        for (int64_t e = indptr[row]; e < indptr[row + 1]; ++e) degree.loops += sources[e] == id;
+      });
+    });
+  };
+  return std::make_shared<const MadeColumn<NodeDegree, int64_t>>(num_rows, DType::kI64, count);
+}
+
 std::shared_ptr<const feature::FeatureStore> make_weight_store(
     graph::Csc csc, std::shared_ptr<const partition::Rows> rows,
     std::shared_ptr<const feature::FeatureStore> weights) {
-  return std::make_shared<const WeightStore>(std::move(csc), std::move(rows), std::move(weights));
+  const int64_t num_rows = csc.num_targets;
+  const auto sum = [csc = std::move(csc), rows = std::move(rows),
+                    weights = std::move(weights)](auto& sums) {
+    RowWeights of_rows(csc, *weights);
+    rows->for_each([&](int64_t row, int64_t id) {
+      sums[row] = graph::sum_weights(csc, row, id, of_rows.of(row));
+    });
+  };
+  return std::make_shared<const MadeColumn<WeightSums, double>>(num_rows, DType::kF64, sum);
 }
 
 }  // namespace gnnmg::dist
