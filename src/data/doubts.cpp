@@ -85,6 +85,9 @@ void doubt_classes(const Found& found, const Labels& labels, const char* of, bas
 void doubt_splits(const Found& found, int64_t num_samples, base::Log& log) {
   for (const Split& split : found.splits) {
     const int64_t train = split.ids[0].rows(), validation = split.ids[1].rows();
+    if (train + validation + split.ids[2].rows() == 0 && num_samples > 0)
+      return warn(log, base::text(found.source, ": the split ", split.name, " ", split.index,
+                                  " has no id in any part"));
     if (train == 0 || validation == 0 || split.ids[2].rows() > 0 ||
         train + validation == num_samples)
       continue;

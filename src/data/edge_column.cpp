@@ -274,11 +274,16 @@ class IntegerColumn : public NumericColumn {
 // The first column without a name.
 class GuessedWeight final : public WeightColumn {
  public:
-  GuessedWeight(std::string title, bool may_be_index)
-      : WeightColumn(std::move(title)), may_be_index_(may_be_index) {}
+  GuessedWeight(std::string title, bool before_ends)
+      : WeightColumn(std::move(title)), before_ends_(before_ends) {}
   void finish(Found& found, EdgeNotes& notes) override {
-    if (may_be_index_ && has_numbers())
-      return notes.left_out.push_back(title_ + " (numbers the lines)");
+    constexpr int64_t kFewest = 4;  // lines: fewer are numbered by chance
+    const bool is_index = counts_ && has_numbers();
+    if (is_index && before_ends_) return notes.left_out.push_back(title_ + " (numbers the lines)");
+    if (is_index && first_ <= 1 && values_.size() >= kFewest)
+      notes.warnings.push_back(base::text("column ", title_,
+                                          " numbers the lines, as ids of edges "
+                                          "do, but is taken for the weight"));
     if (!has_numbers() || !range_.is_of_times()) return WeightColumn::finish(found, notes);
     if (found.edge_columns.contains("time")) return notes.left_out.push_back(title_);
     if (!values_.integral()) {
@@ -296,16 +301,17 @@ class GuessedWeight final : public WeightColumn {
  protected:
   void add_integer(int64_t integer, const TextPlace& place) override {
     if (values_.size() == 0) first_ = integer;
-    may_be_index_ &= integer == first_ + values_.size();
+    counts_ &= integer == first_ + values_.size();
     WeightColumn::add_integer(integer, place);
   }
   void push_real(double real) override {
-    may_be_index_ = false;
+    counts_ = false;
     WeightColumn::push_real(real);
   }
 
  private:
-  bool may_be_index_;  // every number so far is one more than the last
+  const bool before_ends_;
+  bool counts_ = true;  // every number so far is one more than the last
   int64_t first_ = 0;
 };
 

@@ -77,7 +77,8 @@ bool EdgeHead::take_header() {
   return false;
 }
 
-// "# source target weight", as numpy.savetxt() writes a header.
+// "# source target weight", as numpy.savetxt() writes a header. The last comment may also name the
+// columns of a table of nodes: "# id,label".
 void EdgeHead::take_header_in_comment() {
   for (const std::string& line : records_.comments_before()) {
     std::string_view comment = line;
@@ -87,7 +88,14 @@ void EdgeHead::take_header_in_comment() {
     io::FieldCutter cutter(EdgeRecords::kMostFields);
     cutter.cut(comment, separator_);
     const auto ends = find_ends(cutter.fields());
-    if (!ends) continue;
+    const bool of_nodes = !ends && &line == &records_.comments_before().front() &&
+                          ends_are_default() && options_.format.empty() &&
+                          may_name_nodes(cutter.fields()[0], cutter.fields()[1]);
+    if (of_nodes && separator_ == ' ')
+      return warn(base::text(records_.name(), ": the comment ", in_quotes(comment),
+                             " may name the columns of a table of nodes, but the lines are taken "
+                             "for edges"));
+    if (!ends && !of_nodes) continue;
     names_.assign(cutter.fields().begin(), cutter.fields().end());
     return take_ends(ends);
   }
@@ -120,7 +128,11 @@ void EdgeHead::take_lines_before_header() {
   constexpr size_t kMost = 64;
   std::vector<std::string> words;
   const int64_t first = records_.place().line;
-  while (words.size() < kMost && is_one_word(records_.line()) && records_.peek()) {
+  const auto at_one_word = [&] {
+    const std::string_view line = records_.line();
+    return is_one_word(line) && (separator_ == 0 || line.find(separator_) == line.npos);
+  };
+  while (words.size() < kMost && at_one_word() && records_.peek()) {
     words.emplace_back(io::trim_blanks(records_.line()));
     records_.next();
   }
@@ -128,6 +140,10 @@ void EdgeHead::take_lines_before_header() {
     warn(base::text(records_.name(), ", line ", first, ": is passed over, for ", why));
   };
   if (words.size() == 1) return title("it has one word");
+  if (!words.empty() && at_one_word())
+    fail(Status::kFormat, records_.name(), ", line ", first, ": \"", io::printable(words[0]),
+         "\", as all lines, has no tab, comma, semicolon, | or blank, which separate columns; "
+         "separator says another character that does");
   if (!words.empty()) {
     const char separator =
         separator_ ? separator_ : choose_separator(records_.line(), source_, target_);
@@ -264,7 +280,9 @@ void EdgeHead::check_row_names(size_t columns) {
     cutter.cut(*following, separator_);
     second = cutter.fields().front();
   }
-  const bool counts = first == "1" && (second.empty() || second == "2");
+  // pandas counts from 0, below a header that begins with the separator.
+  const char* const next = line_.starts_with(' ') && first == "0" ? "1" : "2";
+  const bool counts = (first == "1" || *next == '1') && (second.empty() || second == next);
   const bool names = !io::parse_double(first) && first != second;
   if ((counts || names) && !ends_in_separator) return;
   fail(Status::kFormat, records_.where(), ": ", columns, " columns, and the header has ",

@@ -131,7 +131,7 @@ std::string hint_of_separator(std::string_view line, char separator) {
   line = io::trim_blanks(line);
   const size_t end = std::min(line.find_first_not_of("0123456789"), line.size());
   const size_t next = std::min(line.find_first_of("0123456789", end), line.size());
-  if (end == 0 || next == line.size() || line[end] == separator)
+  if (end == 0 || next == line.size() || line[end] == separator || io::parse_double(line))
     return "; write an edge a line, source and target";
   const std::string between = io::printable(line.substr(end, next - end));
   return next - end > 1 ? base::text("; put a blank in place of \"", between, '"')

@@ -251,7 +251,12 @@ class EdgeParser {
 
   int64_t node(std::string_view field, const char* end) {
     if (options_.relabel) {
-      if (!integer_key(field)) check_name(field, end);
+      const auto key = integer_key(field);
+      if (!key) check_name(field, end);
+      if (key == -1 && missing_name_.empty())
+        missing_name_ = base::text(records_.where(), ": ", end,
+                                   " -1 is taken for a node, but may "
+                                   "stand for a missing one; leave such lines out");
       return keys_.number(field, [this] { return records_.where(); });
     }
     auto id = io::parse_int(field);
@@ -466,6 +471,9 @@ class EdgeParser {
     const int64_t without =
         num_nodes - count_different(sources_, targets_, num_nodes, reading_.context.pool);
     const std::string& where = records_.name();
+    if (const int64_t said = records_.comments().num_nodes; said >= 0 && num_nodes - without > said)
+      warn(
+          base::text(where, ": its comments count ", said, " nodes, it has ", num_nodes - without));
     if (smallest_ > 0 && base_ == 0)
       warn(base::text(where, ": ids count from ", smallest_, ", so that node 0 has no edge",
                       smallest_ == 1 ? "" : ", nor have others",

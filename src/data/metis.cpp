@@ -120,6 +120,10 @@ class MetisParser {
   void check_counts() const {
     const int64_t listed = sources_.size(), pairs = listed - loops_;
     if (listed == 2 * header_.num_edges || pairs + 2 * loops_ == 2 * header_.num_edges) return;
+    if (listed == header_.num_edges && loops_ == 0 && asymmetry_ == 0 && listed % 2 == 0)
+      fail(Status::kMismatch, lines_.name(), ": the first line counts ", listed,
+           " edges, each at both of its nodes, expected each once; write ", listed / 2,
+           " in place of ", listed, "; format=edges takes the lines for edges");
     fail(Status::kFormat, lines_.name(), ": ", listed, " neighbors, expected ",
          2 * header_.num_edges, " by the first line, each edge at both of its nodes",
          node_ < header_.num_nodes

@@ -25,7 +25,8 @@ std::optional<MetisHeader> parse_metis_header(std::string_view line);
 // of the edge, as the header says. '%' begins a comment; a blank line is a node without edges.
 // Every edge is listed at both of its nodes. Becomes the graph with both directions, the node
 // tensors "vertex_size" i64 [N] and "vertex_weight" i64 [N] or [N, weights], and the edge tensor
-// "weight" f32. Error(kFormat / kRange) naming file and line.
+// "weight" f32. Error(kFormat / kRange) naming file and line; kMismatch where all is right but the
+// number of edges, which counts both directions.
 Found parse_metis(std::unique_ptr<io::ByteSource> source, Reading& reading);
 
 }  // namespace gnnmg::data

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/lower.h"
@@ -58,9 +59,10 @@ struct EndNames {
 };
 // Any of the sources goes with any of the targets of its row. Earlier rows count first: names that
 // say nothing else come before those that may say when an edge begins and ends.
-const std::array<EndNames, 20>& known_ends() {
-  static const std::array<EndNames, 20> ends{{
+const std::array<EndNames, 21>& known_ends() {
+  static const std::array<EndNames, 21> ends{{
       {{"source", "src"}, {"target", "tgt", "trg", "dst", "dest", "destination", "sink"}, true},
+      {{"endnodes1"}, {"endnodes2"}, true},  // MATLAB's writetable(G.Edges)
       {{"u"}, {"v"}, false, false, true},
       {{"i"}, {"j"}, false, false, true},
       {{"head"}, {"tail"}, false, false, true},
@@ -117,9 +119,10 @@ class NameForms {
 
 // True for names of coordinates, moments or features, never of nodes.
 bool is_measure(std::string_view stem) {
-  static const NameList measures{"lat",  "lon",  "long",    "latitude", "longitude",
-                                 "date", "time", "feature", "feat",     "attr",
-                                 "pos",  "dim",  "w",       "weight",   "value"};
+  static const NameList measures{
+      "lat",  "lon",  "long", "latitude", "longitude", "date",   "time",  "feature", "feat",
+      "attr", "pos",  "dim",  "w",        "weight",    "value",  "f",     "emb",     "embedding",
+      "pc",   "tsne", "umap", "pca",      "component", "latent", "factor"};
   return is_among(measures, stem);
 }
 // True for names that programs give to columns without names.
@@ -135,14 +138,17 @@ bool is_value(std::string_view stem) {
 // True for things that nodes represent, also with an ending: gene, user, userid.
 bool is_entity(std::string_view stem) {
   static const NameList entities{
-      "actor",  "agent",    "animal",  "atom",    "author", "cell",   "character",  "chemical",
-      "city",   "compound", "country", "drug",    "gene",   "host",   "individual", "interactor",
-      "member", "neuron",   "org",     "page",    "person", "player", "protein",    "residue",
-      "site",   "species",  "stop",    "student", "symbol", "team",   "wallet",     "word"};
+      "actor",     "agent",    "animal",  "atom",     "author",  "bank",       "cell",
+      "character", "chemical", "company", "exporter", "firm",    "importer",   "city",
+      "compound",  "country",  "drug",    "gene",     "host",    "individual", "interactor",
+      "member",    "neuron",   "org",     "page",     "person",  "player",     "protein",
+      "residue",   "site",     "species", "stop",     "student", "symbol",     "team",
+      "wallet",    "word"};
   const auto ends_in = [&](std::span<const std::string_view> suffixes) {
     return std::ranges::any_of(suffixes, [&](auto suffix) { return stem.ends_with(suffix); });
   };
-  return ends_in(kIdSuffixes) || ends_in(kNameSuffixes) || is_among(entities, stem);
+  return stem == "n" || stem == "v" || ends_in(kIdSuffixes) || ends_in(kNameSuffixes) ||
+         ends_in(entities);
 }
 
 // True for the name of a first column whose rows are no edges: "student" before "exam1", "chrom"
@@ -150,9 +156,10 @@ bool is_entity(std::string_view stem) {
 bool is_subject(std::string_view name) {
   static const NameList ids{"node", "nodeid", "name", "title"};
   static const NameList of_edges{
-      "year",  "month",   "week",   "day",  "hour",     "minute", "step",       "period",  "frame",
-      "slice", "session", "round",  "wave", "snapshot", "batch",  "network",    "dataset", "kind",
-      "chain", "line",    "sample", "note", "comment",  "text",   "description"};
+      "year",        "month", "week",    "day",   "hour",   "minute",   "step",    "period",
+      "frame",       "slice", "session", "round", "wave",   "snapshot", "batch",   "network",
+      "dataset",     "kind",  "chain",   "line",  "sample", "note",     "comment", "text",
+      "description", "start", "begin",   "onset", "end",    "duration"};
   return is_among(ids, name) ||
          (role_of(name) == ColumnRole::kUnknown && !is_among(of_edges, name) && name.size() > 1);
 }
@@ -162,16 +169,42 @@ bool is_of_edges(std::string_view name) {
   return name.starts_with("edge") || name == "eid" || is_called_weight(name);
 }
 
-// True if names of this stem, with a mark that counts them, may be those of nodes. Beside the id of
-// a row only names of things that nodes represent may.
-bool may_count_nodes(std::string_view stem, bool letters, bool beside_id) {
+// True if names of this stem, with a mark that counts them, may be those of nodes.
+bool may_count_nodes(std::string_view stem, bool letters) {
   const bool named = stem.find_first_not_of("0123456789") != stem.npos;
-  return (named || (stem.empty() && letters)) && !is_value(stem) && !is_any_column(stem) &&
-         (!beside_id || is_entity(stem));
+  return (named || (stem.empty() && letters)) && !is_value(stem) && !is_any_column(stem);
 }
 
-// Two names that differ in the mark that counts them: node1 and node2, Gene_A and Gene_B; not one
-// of three and more.
+struct CountedPair {
+  EndColumns columns;
+  std::string_view stem;
+};
+
+// All pairs of names that differ in one of these marks, which count them; of three and more names
+// none.
+std::vector<CountedPair> counted_pairs(const NameList& names, std::string_view marks) {
+  std::map<std::string_view, int> counted;                    // columns of each stem
+  std::array<std::map<std::string_view, size_t>, 3> columns;  // the first of each stem, by mark
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty()) continue;
+    const std::string_view stem = names[i].substr(0, names[i].size() - 1);
+    const size_t mark = marks.find(names[i].back());
+    if (names[i].back() <= '9') ++counted[stem];
+    if (mark != marks.npos) columns[mark].try_emplace(stem, i);
+  }
+  std::vector<CountedPair> pairs;
+  for (const auto& [stem, column] : columns[0]) {
+    const auto second = columns[1].find(stem);
+    if (second != columns[1].end() && !columns[2].contains(stem) && counted[stem] <= 2 &&
+        may_count_nodes(stem, marks[0] == 'a'))
+      pairs.push_back({{column, second->second}, stem});
+  }
+  return pairs;
+}
+
+// Two names that differ in the mark that counts them: node1 and node2, Gene_A and Gene_B. Of two
+// such pairs that of things that nodes represent; of age1, age2, rank1, rank2 neither. Beside the
+// id of a row only names of such things are ends.
 std::optional<EndColumns> find_counted(const std::vector<std::string>& names) {
   const bool beside_id =
       (names[0] == "id" || is_subject(names[0])) && std::ranges::none_of(names, is_of_edges);
@@ -179,25 +212,29 @@ std::optional<EndColumns> find_counted(const std::vector<std::string>& names) {
   for (const std::string& name : names)
     plain.push_back(without(without(name, kIdSuffixes), kNameSuffixes));
   for (const std::string_view marks : {"123", "012", "abc"}) {
-    std::map<std::string_view, int> counted;                    // columns of each stem
-    std::array<std::map<std::string_view, size_t>, 3> columns;  // the first of each stem, by mark
-    for (size_t i = 0; i < plain.size(); ++i) {
-      const size_t mark = plain[i].empty() ? marks.npos : marks.find(plain[i].back());
-      if (!plain[i].empty() && plain[i].back() <= '9')
-        ++counted[plain[i].substr(0, plain[i].size() - 1)];
-      if (mark != marks.npos) columns[mark].try_emplace(plain[i].substr(0, plain[i].size() - 1), i);
-    }
-    std::optional<EndColumns> first;
-    for (const auto& [stem, column] : columns[0]) {
-      const auto second = columns[1].find(stem);
-      if (second != columns[1].end() && !columns[2].contains(stem) && counted[stem] <= 2 &&
-          (!first || column < first->source) &&
-          may_count_nodes(stem, marks[0] == 'a', beside_id && column > 0 && second->second > 0))
-        first = EndColumns{column, second->second};
-    }
-    if (first) return first;
+    const std::vector<CountedPair> pairs = counted_pairs(plain, marks);
+    if (pairs.empty()) continue;
+    const auto first = std::ranges::min_element(pairs, {}, [](const CountedPair& pair) {
+      return std::pair(!is_entity(pair.stem), pair.columns.source);
+    });
+    const EndColumns& ends = first->columns;
+    const bool doubtful = pairs.size() > 1 || (beside_id && ends.source > 0 && ends.target > 0);
+    if (doubtful && !is_entity(first->stem)) return std::nullopt;
+    return ends;
   }
   return std::nullopt;
+}
+
+// True if nothing but a value of the edge stands between its ends: "head,relation,tail", and not
+// "left,top,right,bottom".
+bool are_adjacent(const std::vector<std::string>& names, size_t source, size_t target) {
+  const auto [first, last] = std::minmax(source, target);
+  return std::all_of(names.begin() + static_cast<ptrdiff_t>(first) + 1,
+                     names.begin() + static_cast<ptrdiff_t>(last), [](const std::string& name) {
+                       const ColumnRole role = role_of(name);
+                       return name == "r" ||
+                              (role != ColumnRole::kUnknown && role != ColumnRole::kBeside);
+                     });
 }
 
 // True for ends whose names, as they stand, may be those of two values: "u" and "v", "start" and
@@ -264,6 +301,17 @@ bool may_be_ends(std::string_view source, std::string_view target, size_t column
   return any || (is_id(source) && is_id(target));
 }
 
+bool may_name_nodes(std::string_view first, std::string_view second) {
+  const auto is_id = [](std::string_view name) {
+    const std::string plain = plain_name(name);
+    return is_among({"id", "node", "vertex"}, plain) || without(plain, kIdSuffixes) != plain;
+  };
+  const auto is_word = [](std::string_view name) {
+    return !name.empty() && !(name[0] >= '0' && name[0] <= '9') && !name.ends_with(':');
+  };
+  return is_word(first) && is_word(second) && is_id(first) != is_id(second);
+}
+
 bool is_called_weight(std::string_view name) {
   const std::string plain = plain_name(name);
   return plain == "weight" || plain == "edgeweight" || plain == "weights";
@@ -274,13 +322,15 @@ std::optional<EndColumns> find_ends(std::span<const std::string_view> names) {
   std::vector<std::string> plain;
   for (const std::string_view name : names) plain.push_back(plain_name(name));
   const NameForms forms(plain);
-  const bool of_subject = is_subject(plain[0]) && std::ranges::none_of(plain, is_of_edges);
+  const bool of_edges = std::ranges::any_of(plain, is_of_edges);
+  const bool of_subject = is_subject(plain[0]) && !of_edges;
   const auto find = [&](const EndNames& ends) -> std::optional<EndColumns> {
     const auto source = forms.find(ends.sources);
     const auto target = source ? forms.find(ends.targets) : std::nullopt;
     if (!source || !target || *source == *target) return std::nullopt;
-    if (*source > 0 && *target > 0 && of_subject &&
-        may_be_values(ends, plain[*source], plain[*target]))
+    if (may_be_values(ends, plain[*source], plain[*target]) &&
+        ((*source > 0 && *target > 0 && of_subject) ||
+         (ends.weak && !of_edges && !are_adjacent(plain, *source, *target))))
       return std::nullopt;
     return EndColumns{*source, *target, ends.sure, ends.two_kinds};
   };

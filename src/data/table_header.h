@@ -21,6 +21,8 @@ ColumnRole role_of(std::string_view name);
 // (drug_id, gene_id), or are called as R calls any (V1, V2), or are the only `columns` and called
 // as other programs do (x1, x2).
 bool may_be_ends(std::string_view source, std::string_view target, size_t columns);
+// Returns whether two columns are by their names an id and a value of nodes: "node" and "label".
+bool may_name_nodes(std::string_view first, std::string_view second);
 // Returns whether a column is called weight, and not by another name for that.
 bool is_called_weight(std::string_view name);
 

@@ -86,7 +86,10 @@ Metis try_metis(const std::string& path, const Reading& reading) {
                         [&](Reading& own) { return parse_metis(io::ByteSource::open(path), own); }),
         {}};
   } catch (const base::Error& error) {
-    if (error.status() != Status::kFormat && error.status() != Status::kRange) throw;
+    const bool counts_twice = error.status() == Status::kMismatch;
+    if ((counts_twice && is_metis_name(path)) ||
+        (!counts_twice && error.status() != Status::kFormat && error.status() != Status::kRange))
+      throw;
     return {std::nullopt, error.what()};
   }
 }

@@ -332,11 +332,31 @@ TEST_F(EdgeDoubts, OtherFormatsInText) {
 
 // A first column that names no edge, beside columns that may have the names of ends.
 TEST_F(EdgeDoubts, TablesOfNodesWithColumnsLikeEnds) {
-  for (const char* header :
-       {"node,f0,f1,f2", "paper,word0,word1,word2", "id,target_1,target_2", "id,split_1,split_2",
-        "node,community_a,community_b", "student,exam1,exam2", "node,left,right", "user,start,end",
-        "chrom,start,end,score", "station,t,h", "lat,lon,u,v", "well,row,column,value",
-        "id,group_a,group_b"}) {
+  for (const char* header : {"node,f0,f1,f2",
+                             "paper,word0,word1,word2",
+                             "id,target_1,target_2",
+                             "id,split_1,split_2",
+                             "node,community_a,community_b",
+                             "student,exam1,exam2",
+                             "node,left,right",
+                             "user,start,end",
+                             "chrom,start,end,score",
+                             "station,t,h",
+                             "lat,lon,u,v",
+                             "well,row,column,value",
+                             "id,group_a,group_b",
+                             "id,left,top,right,bottom",
+                             "left,top,right,bottom",
+                             "f1,f2",
+                             "emb_0,emb_1",
+                             "umap_1,umap_2",
+                             "index,PC1,PC2",
+                             "#id,label",
+                             "# node,label",
+                             "% label,node",
+                             "// Node ID,Degree",
+                             "# node,f1,f2",
+                             "goals1,goals2,rank1,rank2"}) {
     const auto columns = std::count(header, header + std::strlen(header), ',') + 1;
     std::string text = std::string(header) + "\n";
     for (int row = 0; row < 5; ++row)
@@ -347,10 +367,58 @@ TEST_F(EdgeDoubts, TablesOfNodesWithColumnsLikeEnds) {
   for (const char* header :
        {"layer,node1,node2", "day,i,j", "id,u,v", "time,u,i", "species,protein1,protein2",
         "edge_id,left,right", "ride,start_station_id,end_station_id", "id,gene_a,gene_b",
-        "t,head,tail", "x,source,target"}) {
+        "t,head,tail", "x,source,target", "#BioGRID ID,Gene Interactor A,Gene Interactor B",
+        "# weight,source,target"}) {
     const auto dataset = open(std::string(header) + "\n1,3,4\n2,4,5\n3,5,3\n");
     EXPECT_EQ(edges(*dataset->graph)[0], std::pair(int64_t{3}, int64_t{4})) << header;
   }
+}
+
+// The pair of counted names that is of nodes has the ends.
+TEST_F(EdgeDoubts, TwoPairsOfCountedNames) {
+  for (const char* header : {"age1,age2,person1,person2", "rank1,rank2,team1,team2",
+                             "community1,community2,n1,n2", "start,end,u,v", "start,end,a,b",
+                             "degree_a,degree_b,gene_a,gene_b", "class1,class2,node1,node2"}) {
+    const auto dataset = open(std::string(header) + "\n7,8,0,1\n7,9,1,2\n");
+    EXPECT_EQ(edges(*dataset->graph)[0], std::pair(int64_t{0}, int64_t{1})) << header;
+    EXPECT_TRUE(log_says("columns left out: ")) << header;
+  }
+  const auto matlab = relabeled("EndNodes_1,EndNodes_2\nanna,bert\nbert,carl\n");
+  EXPECT_EQ(matlab->graph->num_edges(), 2);
+}
+
+TEST_F(EdgeDoubts, CommentsThatNameTablesOfNodes) {
+  constexpr const char* kMayName = "may name the columns of a table of nodes";
+  for (const char* comment : {"# node label", "#id class", "% vertex community", "# label node"}) {
+    open(std::string(comment) + "\n0 1\n1 2\n2 0\n3 1\n");
+    EXPECT_TRUE(log_says(kMayName)) << comment;
+  }
+  for (const char* comment :
+       {"# Directed graph", "# edge list", "# Date: 2020", "# node label\n# x", "# source target",
+        "# Nodes: 4", "# node_id user_id"}) {
+    open(std::string(comment) + "\n0 1\n1 2\n2 0\n3 1\n");
+    EXPECT_FALSE(log_says(kMayName)) << comment;
+  }
+  OpenOptions options;
+  options.format = "edges";
+  EXPECT_EQ(open("# id,label\n0,1\n1,2\n", options)->graph->num_edges(), 2);
+}
+
+// Ids of edges after the ends, and the code for a missing node.
+TEST_F(EdgeDoubts, NumbersThatMayBeNoValues) {
+  constexpr const char* kNumbers = "column 2 numbers the lines, as ids of edges do, but is taken";
+  for (const char* text : {"0 1 0\n1 2 1\n2 0 2\n0 2 3\n", "5,1,1\n3,2,2\n2,0,3\n0,2,4\n"}) {
+    EXPECT_EQ(open(text)->graph->edge_columns(0).count("weight"), 1u);
+    EXPECT_TRUE(log_says(kNumbers)) << text;
+  }
+  for (const char* text :
+       {"0 1 0\n1 2 1\n2 0 2\n", "0 1 5\n1 2 6\n2 0 7\n0 2 8\n", "0 1 0\n1 2 1\n2 0 2\n0 2 2\n",
+        "source,target,weight\n0,1,1\n1,2,2\n2,0,3\n0,2,4\n"}) {
+    open(text);
+    EXPECT_FALSE(log_says(kNumbers)) << text;
+  }
+  relabeled("0 1\n1 2\n2 -1\n");
+  EXPECT_TRUE(log_says("line 3: target -1 is taken for a node, but may stand for a missing one"));
 }
 
 // Tables of nodes open as edges if names are numbered.
@@ -408,6 +476,20 @@ TEST_F(EdgeDoubts, SeparatorsThatTheHintsName) {
   } catch (const base::Error& error) {
     EXPECT_EQ(std::string(error.what()).find("separator="), std::string::npos) << error.what();
   }
+  for (const char* text : {"0.5\n0.25\n1.5\n", "-1.5\n2.5\n"}) try {
+      open(text);
+      ADD_FAILURE() << "no error";
+    } catch (const base::Error& error) {
+      EXPECT_EQ(std::string(error.what()).find("separator="), std::string::npos) << error.what();
+    }
+  options = {};
+  options.relabel = true;
+  const char* names = "anna/bert\nbert/carl\ncarl/anna\n";
+  expect_error(Status::kFormat,
+               {"line 1: \"anna/bert\", as all lines, has no tab", "separator says another"},
+               [&] { open(names, options); });
+  options.separator = "/";
+  EXPECT_EQ(open(names, options)->graph->num_edges(), 3);
   options = {};
   options.num_nodes = 0;
   expect_error(Status::kRange, {"source 0, expected no edge of no nodes (num_nodes=0)"},

@@ -56,6 +56,10 @@ TEST_F(EdgeTable, AColumnWithoutANameIsTakenForRowNamesOnlyIfItLooksLikeThem) {
   for (const char* text : {"source,target\n1,4,2\n2,2,0\n3,0,1\n4,1,3\n",
                            "source,target\na,4,2\nb,2,0\nc,0,1\nd,1,3\n"})
     EXPECT_EQ(pairs(open(text)), (EdgePairs{{0, 1}, {1, 3}, {2, 0}, {4, 2}})) << text;
+  // Tables of pandas, whose separator is a blank.
+  EXPECT_EQ(pairs(open(" source target weight\n0 4 2 0.5\n1 2 0 1.5\n")),
+            (EdgePairs{{4, 2}, {2, 0}}));
+  refused(" source target weight\n0 4 2 0.5\n2 2 0 1.5\n", {"line 2", "names; name every column"});
 }
 
 TEST_F(EdgeTable, TheHeaderSaysWhereTheEndsAre) {
@@ -346,11 +350,30 @@ TEST_F(EdgeTable, CommentsThatSaySomething) {
   refused("% bip unweighted\n1 1\n2 1\n", {"bipartite network of KONECT"}, Status::kUnsupported);
 }
 
+TEST_F(EdgeTable, CommentsInOtherWords) {
+  for (const char* comment :
+       {"# nodes 5 edges 3", "#nodes=5", "# Number of nodes: 5", "# num_nodes: 5", "# vertices: 5",
+        "# Nodes: 5, Edges: 3", "#Nodes\t5", "// num_nodes = 5; num_edges = 3"}) {
+    EXPECT_EQ(open(std::string(comment) + "\n0 1\n1 2\n2 0\n")->graph->num_nodes(), 5) << comment;
+    EXPECT_EQ(opener_.log().find("its comments count"), std::string::npos) << comment;
+  }
+  for (const char* comment :
+       {"# directed=False", "# directed: no", "#directed 0", "# Directed: False, x", "% sym"}) {
+    open(std::string(comment) + "\n0 1\n1 2\n2 0\n");
+    expect_log("says that it is undirected");
+  }
+  open("# Nodes: 2 Edges: 3\n0 1\n1 2\n2 0\n");
+  expect_log("its comments count 2 nodes, it has 3");
+  refused("% bip\n1 1\n2 1\n", {"bipartite network of KONECT"}, Status::kUnsupported);
+}
+
 TEST_F(EdgeTable, CommentsThatSayLessThanTheySeem) {
-  for (const char* text : {"# max nodes: 1000\n0 1\n", "# Nodes: 1,005 Edges: 6\n0 1\n"})
+  for (const char* text : {"# max nodes: 1000\n0 1\n", "# Nodes: 1,005 Edges: 6\n0 1\n",
+                           "# nodes 5-9 are new\n0 1\n", "# nodes are authors\n0 1\n"})
     EXPECT_EQ(open(text)->graph->num_nodes(), 2) << text;
   for (const char* text :
-       {"# undirected: false\n0 1\n", "# directed (not an undirected graph)\n0 1\n"}) {
+       {"# undirected: false\n0 1\n", "# directed (not an undirected graph)\n0 1\n",
+        "# directed: true\n0 1\n", "# directed graph of notes\n0 1\n"}) {
     open(text);
     EXPECT_EQ(opener_.log().find("says that it is undirected"), std::string::npos) << text;
   }

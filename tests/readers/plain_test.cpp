@@ -460,6 +460,8 @@ TEST_F(Plain, DoubtsAreLogged) {
     EXPECT_EQ(log_of(labels).find("abels"), std::string::npos) << opener_.log();
   put("split_mine.npy", npy_of<uint8_t>({0, 1, 2, 0}, "(4,)"));
   says(log_of(npy_of<int32_t>({0, 1, 2, -1}, "(4,)")), "the split mine 0 has no test part, and 2");
+  put("split_mine.npy", npy_of<uint8_t>({0, 0, 0, 0}, "(4,)"));
+  says(log_of(npy_of<int32_t>({0, 1, 2, -1}, "(4,)")), "the split mine 0 has no id in any part");
   put("split_mine.npy", npy_of<uint8_t>({1, 1, 2, 1}, "(4,)"));
   EXPECT_EQ(log_of(npy_of<int32_t>({0, 1, 2, -1}, "(4,)")).find("no test"), std::string::npos);
   put("labels.npy", npy_text("|S1", "(4,)", "abab"));

@@ -155,6 +155,20 @@ TEST_F(TextGraph, MetisRefused) {
           Status::kFormat, "a.graph");
 }
 
+// A first line that counts both directions; obeyed, the error's remedies open the graph.
+TEST_F(TextGraph, MetisCountedTwice) {
+  const std::vector<std::string> hints{"line counts 8 edges", "write 4 in place of 8",
+                                       "format=edges takes the lines for edges"};
+  for (const char* text : {"4 8\n2 4\n1 3\n2 4\n3 1\n",
+                           "% c\n4 8 1\n2 5 4 5\n1 5 3 6\n2 6 4 7\n"
+                           "3 7 1 5\n"})
+    refused(text, hints, Status::kMismatch, "a.graph");
+  refused("4 8\n2 4\n1 3\n2 4\n3 1\n", hints, Status::kMismatch, "a.txt", "metis");
+  refused("3 6\n2 3\n3\n1\n", {"as a METIS graph"}, Status::kFormat, "a.graph");
+  const DatasetRef graph = open("4 4\n2 4\n1 3\n2 4\n3 1\n");
+  EXPECT_EQ(graph->graph->num_edges(), 8);
+}
+
 TEST_F(TextGraph, CountsInTheFirstLine) {
   const TextEdges expected{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}, {4, 0}};
   for (const char* text :
