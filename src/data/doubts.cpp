@@ -33,6 +33,17 @@ bool is_one_hot(const Tensor& labels) {
   return true;
 }
 
+// True if the first of several columns counts the rows, from 0 or 1, as an index does.
+bool begin_with_index(const Tensor& labels) {
+  constexpr int64_t kFewest = 4;  // rows: fewer are counted by chance
+  const int64_t columns = labels.shape().row_elements();
+  const auto values = labels.as<const double>();
+  if (columns < 2 || labels.rows() < kFewest || (values[0] != 0 && values[0] != 1)) return false;
+  for (int64_t row = 0; row < labels.rows(); ++row)
+    if (values[row * columns] != values[0] + static_cast<double>(row)) return false;
+  return true;
+}
+
 }  // namespace
 
 std::optional<Tensor> whole_classes(const Tensor& labels) {
@@ -50,7 +61,12 @@ std::optional<Tensor> whole_classes(const Tensor& labels) {
 }
 
 void doubt_numbers(const Found& found, base::Log& log) {
-  if (found.binary || found.regression || !base::is_floating(found.labels.dtype())) return;
+  if (found.binary || !base::is_floating(found.labels.dtype())) return;
+  if (begin_with_index(as_f64(found.labels)))
+    warn(log, base::text(found.labels_from,
+                         ": the first column numbers the rows, as an index does, but is taken for "
+                         "labels"));
+  if (found.regression) return;
   if (const auto classes = whole_classes(found.labels)) {
     const auto values = classes->as<const int64_t>();
     if (std::ranges::any_of(values, [](int64_t label) { return label > 0; }))

@@ -11,7 +11,8 @@ namespace gnnmg::data {
 // Labels [N] of floats as classes, if they are whole numbers from -1 on; NaN becomes -1.
 std::optional<base::Tensor> whole_classes(const base::Tensor& labels);
 
-// Warns of classes that are given as floats or one-hot, and taken for numbers.
+// Warns of classes that are given as floats or one-hot, and of an index beside labels, which are
+// taken for numbers.
 void doubt_numbers(const Found& found, base::Log& log);
 // Warns of classes without a node or graph, `of`.
 void doubt_classes(const Found& found, const Labels& labels, const char* of, base::Log& log);

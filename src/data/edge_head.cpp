@@ -16,6 +16,16 @@ using base::Status;
 // Columns of a list of edges that names none of them; a wider table is one of features.
 constexpr int64_t kMostUnnamed = 4;
 
+namespace {
+
+// True for a name of values of nodes or edges.
+bool has_value(std::string_view name) {
+  const ColumnRole role = role_of(name);
+  return role == ColumnRole::kWeight || role == ColumnRole::kTime || role == ColumnRole::kLabel;
+}
+
+}  // namespace
+
 EdgeHead::EdgeHead(EdgeRecords& records, const OpenOptions& options, base::Log& log)
     : records_(records),
       options_(options),
@@ -88,9 +98,11 @@ void EdgeHead::take_header_in_comment() {
     io::FieldCutter cutter(EdgeRecords::kMostFields);
     cutter.cut(comment, separator_);
     const auto ends = find_ends(cutter.fields());
-    const bool of_nodes = !ends && &line == &records_.comments_before().front() &&
-                          ends_are_default() && options_.format.empty() &&
-                          may_name_nodes(cutter.fields()[0], cutter.fields()[1]);
+    const bool of_nodes =
+        !ends && &line == &records_.comments_before().front() && ends_are_default() &&
+        options_.format.empty() &&
+        (may_name_nodes(cutter.fields()[0], cutter.fields()[1]) ||
+         (separator_ != ' ' && has_value(cutter.fields()[0]) != has_value(cutter.fields()[1])));
     if (of_nodes && separator_ == ' ')
       return warn(base::text(records_.name(), ": the comment ", in_quotes(comment),
                              " may name the columns of a table of nodes, but the lines are taken "

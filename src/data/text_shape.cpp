@@ -17,6 +17,8 @@ constexpr size_t kMostShapeFields = size_t{1} << 16;
 constexpr size_t kFewestOfMatrix = 5;  // columns; a list of edges has fewer, or a header
 constexpr size_t kMostOfSmallMatrix = kFewestOfMatrix - 1;
 
+constexpr int64_t kMostCounted = int64_t{1} << 40;  // nodes; a larger number is an id
+
 constexpr size_t kMostListed = 16;         // numbers of a line that are looked at
 constexpr int64_t kFewestOfAdjacency = 5;  // lines; fewer may be weighted edges by chance
 
@@ -180,7 +182,7 @@ class ShapeProbe {
     if (columns_ == 2 || square_) {
       nodes_ = numbers[0];
       edges_ = numbers[columns_ - 1];
-      from_zero_ = from_one_ = nodes_ > 0 && edges_ > 0;
+      from_zero_ = from_one_ = nodes_ > 0 && nodes_ <= kMostCounted && edges_ > 0;
     }
     matrix_ = transposed_ = columns_ >= 3;
     rows_[0] = line.cells();

@@ -55,6 +55,7 @@ TEST_F(EdgeDoubts, CountsThatDoNotFit) {
   options.header = 1;
   EXPECT_EQ(open("5 8\n0 1\n1 2\n2 3\n3 4\n4 0\n", options)->graph->num_edges(), 5);
   EXPECT_FALSE(log_says(kMayCount));
+  EXPECT_EQ(relabeled("9223372036854775807 1\n1 2\n")->graph->num_edges(), 2) << "no count";
   relabeled("100 250\n7 8\n8 9\n9 7\n");
   EXPECT_TRUE(log_says("\"100 250\" is taken for an edge, but may be the numbers"));
 }
@@ -356,6 +357,8 @@ TEST_F(EdgeDoubts, TablesOfNodesWithColumnsLikeEnds) {
                              "% label,node",
                              "// Node ID,Degree",
                              "# node,f1,f2",
+                             "# user,score",
+                             "# key, value",
                              "goals1,goals2,rank1,rank2"}) {
     const auto columns = std::count(header, header + std::strlen(header), ',') + 1;
     std::string text = std::string(header) + "\n";

@@ -174,6 +174,21 @@ TEST_F(Ogb, TheTaskFollowsFromTheLabels) {
 }
 
 // A table of labels must mean the same as an archive of the same numbers, of any type.
+TEST_F(Ogb, AnIndexBesideTheLabels) {
+  put_tables();
+  const auto says = [&](const std::string& labels) {
+    put("raw/node-label.csv.gz", labels);
+    opener_.log();
+    open();
+    return opener_.log().find("the first column numbers the rows, as an index does") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(says("0,5\n1,6\n2,5\n3,6\n"));
+  EXPECT_TRUE(says("1,0.5\n2,6\n3,5\n4,6\n"));
+  EXPECT_FALSE(says("0,5\n1,6\n2,5\n4,6\n"));
+  EXPECT_FALSE(says("0\n1\n2\n3\n"));
+}
+
 TEST_F(Ogb, LabelsMeanTheSameInBothForms) {
   struct Case {
     std::string table;
