@@ -91,6 +91,11 @@ base::CsrMatrix csr_of(const Tensor& table, const std::string& where,
   switch (table.dtype()) {
     case base::DType::kF16:
       return csr_of(widened(table), where, options);
+    case base::DType::kBool: {
+      Tensor numbers = Tensor::empty(base::DType::kF32, table.shape());
+      std::ranges::copy(table.as<const bool>(), numbers.as<float>().begin());
+      return csr_of(numbers, where, options);
+    }
     case base::DType::kF32:
       values = gather(table.as<const float>());
       break;

@@ -244,6 +244,19 @@ TEST_F(Planetoid, CollectionsOfNeighbors) {
   }
 }
 
+TEST_F(Planetoid, FeaturesThatAreBools) {
+  const Python3 python(2, true);
+  const auto bools = [&](int64_t rows, const std::vector<uint8_t>& cells) {
+    return python.finish(python.array("b1", {rows, 4}, raw(cells)));
+  };
+  put("allx", bools(5, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1}));
+  put("tx", bools(2, {1, 1, 0, 0, 0, 0, 0, 1}));
+  const auto dataset = open();
+  EXPECT_EQ(values<int32_t>(sparse(*dataset, "x").indices),
+            (std::vector<int32_t>{0, 1, 2, 3, 3, 0, 1}));
+  EXPECT_EQ(values<float>(sparse(*dataset, "x").values), std::vector<float>(7, 1));
+}
+
 TEST_F(Planetoid, LabelsInSparseMatrices) {
   const Python3 python(2, true);
   const auto expected = values<int64_t>(dense(*open(), "y"));
