@@ -30,6 +30,8 @@ PARAMETERS = {
     'num_columns': 'width of the dense form', 'record': 'the format', 'epoch': 'results of the epoch',
     'operation': 'the operation', 'folder': 'the folder', 'sink': 'the sink of the callback',
 }
+RULES = {'(a)': 'At any time, on any thread', '(b)': 'Together with other calls that only read the object',
+         '(c)': 'Alone on the object'}  # section Threads of the header
 FUNCTION = re.compile(r'(/\*\*(?:(?!\*/).)*\*/)\n((?:GNNMG_API|typedef \w+ \(\*gnnmg_)[^;]*;)', re.DOTALL)
 
 
@@ -130,10 +132,11 @@ def complete(comment, declaration, parts, complaints):
     if returned:
         out.append(' * @return ' + returned.replace('\n', '\n * '))
     if declaration.startswith('GNNMG_API'):
-        out.append(' * @threading ' + next((words for tag, words in tags if tag == '@threading'), rule_of(name, parameters)))
+        rule = next((words for tag, words in tags if tag == '@threading'), rule_of(name, parameters))
+        out.append(f' * @par Threads\n * {RULES.get(rule, "Differs by object")}: @ref threads "rule {rule}".')
         part = next((part for part in parts if calls(part[2], name)), None)
         if part:
-            out.append(f' * @snippet {part[0]} {part[1]}')
+            out.append(f' * @par Example\n * @snippet {part[0]} {part[1]}')
         else:
             complaints.append(f'{name}: no marked lines of an example that a test runs call it')
     return '\n'.join(out + [' */']) + '\n' + declaration

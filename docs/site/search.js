@@ -27,9 +27,12 @@ function index() {
   return made;
 }
 
-// Each word, or a longer word with this beginning, must be present; whole words come first.
+// Each word, or a longer word with this beginning, must be present; whole words come first. Words like "how" and "to", which
+// the index lacks, do not count.
 function find(found, words) {
-  return found.query(query => words.filter(lunr.stopWordFilter).forEach(word => {
+  const counted = words.filter(lunr.stopWordFilter);
+  if (!counted.length) return []; // a query without words finds everything
+  return found.query(query => counted.forEach(word => {
     const stem = lunr.stemmer(new lunr.Token(word)).toString();
     query.term(stem, { presence: lunr.Query.presence.REQUIRED, wildcard: lunr.Query.wildcard.TRAILING, usePipeline: false });
     query.term(stem, { boost: 5, usePipeline: false });

@@ -109,7 +109,8 @@ class Links(Tree):
         for mistake, complaint in {'<a href="gone.html">': 'b.html: there is no gone.html',
                                    '<a class="x" href="a.html#y">': 'b.html: a.html has no #y',
                                    '<a href="#z">': 'b.html: b.html has no #z',
-                                   '<script src="gone.js">': 'b.html: there is no gone.js'}.items():
+                                   '<script src="gone.js">': 'b.html: there is no gone.js',
+                                   '<code>@par\\ilinebr</code>': 'b.html: an alias of Doxygen is shown as text'}.items():
             self.write('site/b.html', mistake)
             self.assertEqual(self.complaints(), [complaint], mistake)
 
@@ -160,7 +161,9 @@ class Header(Tree):
             '  uint32_t struct_size;\n} gnnmg_x;\n')
         self.assertEqual(complaints, [])
         for line in ('@brief Opens it.', '@param[in] graph a graph', '@param[in] mode a number', '@param[out] count the number',
-                     '@return ::GNNMG_OK; ::GNNMG_END', '@threading (b)', '@threading (a)', '@snippet run.c free',
+                     '@return ::GNNMG_OK; ::GNNMG_END', '@par Threads\n * Together with other calls that only read the object: '
+                     '@ref threads "rule (b)".', 'At any time, on any thread: @ref threads "rule (a)".',
+                     '@par Example\n * @snippet run.c free',
                      'uint32_t struct_size; /**< sizeof of this struct. */'):
             self.assertIn(line, text)
 
