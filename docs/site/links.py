@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks every link of the new site and of the Markdown as a forge shows it, without the network.
   links.py <top of the source tree> <folder of the site>
+  links.py <folder>                                        the Markdown of a folder alone, as of an installed tree
 """
 
 import os
@@ -58,11 +59,12 @@ def walk_site(folder, walk):
         walk.bad.append(f'{folder} holds no site')
 
 
-def markdown_files(source):
-    listed = subprocess.run(['git', '-C', source, 'ls-files', '-co', '--exclude-standard', '*.md'], capture_output=True,
-                            text=True)
-    if listed.returncode == 0:
-        return listed.stdout.split()
+def markdown_files(source, by_git=True):
+    if by_git:
+        listed = subprocess.run(['git', '-C', source, 'ls-files', '-co', '--exclude-standard', '*.md'], capture_output=True,
+                                text=True)
+        if listed.returncode == 0:
+            return listed.stdout.split()
     return [os.path.relpath(os.path.join(folder, name), source) for folder, _, names in os.walk(source) for name in names
             if name.endswith('.md')]
 
@@ -92,10 +94,13 @@ def walk_markdown(source, path, walk):
                 walk.bad.append(f'{path}: {command[0]} is for Doxygen; a forge shows it as it is')
 
 
-def main(source, site):
+def main(source, site=None):
     walk = Walk()
-    walk_site(site, walk)
-    in_site, files = walk.count, markdown_files(source)
+    if site:
+        walk_site(site, walk)
+    in_site, files = walk.count, markdown_files(source, by_git=site is not None)
+    if not files:
+        walk.bad.append(f'{source} holds no Markdown')
     for path in files:
         walk_markdown(source, path, walk)
     for line in walk.bad:

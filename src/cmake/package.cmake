@@ -7,10 +7,10 @@ set(share ${CMAKE_INSTALL_DATADIR}/gnnmg)
 set(bindings ${PROJECT_SOURCE_DIR}/bindings)
 set(examples ${PROJECT_SOURCE_DIR}/examples)
 install(DIRECTORY ${bindings}/go DESTINATION ${share} COMPONENT dev
-        FILES_MATCHING PATTERN "*.go" PATTERN "*.c" PATTERN "*.h" PATTERN go.mod PATTERN README.md
+        FILES_MATCHING PATTERN "*.go" PATTERN "*.c" PATTERN "*.h" PATTERN go.mod
         PATTERN "*_test.go" EXCLUDE PATTERN gen EXCLUDE)
 install(DIRECTORY ${bindings}/julia DESTINATION ${share} COMPONENT dev
-        FILES_MATCHING PATTERN "*.jl" PATTERN Project.toml PATTERN "*.md" PATTERN test EXCLUDE)
+        FILES_MATCHING PATTERN "*.jl" PATTERN Project.toml PATTERN "*.md" PATTERN README.md EXCLUDE PATTERN test EXCLUDE)
 install(DIRECTORY ${bindings}/rust/gnnmg ${bindings}/rust/gnnmg-sys DESTINATION ${share}/rust COMPONENT dev
         PATTERN target EXCLUDE PATTERN Cargo.lock EXCLUDE)
 file(READ ${bindings}/rust/Cargo.toml workspace)
@@ -23,8 +23,18 @@ install(FILES ${PROJECT_BINARY_DIR}/installed/rust/Cargo.toml DESTINATION ${shar
 install(FILES ${examples}/c/first.c ${examples}/rust/first.rs ${examples}/julia/first.jl
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT dev)
 install(FILES ${examples}/go/first/main.go DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples RENAME first.go COMPONENT dev)
-install(FILES ${PROJECT_SOURCE_DIR}/docs/guide/packages.md
-        DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME README.md COMPONENT runtime)
+
+# gnnmg_install_page(<page> <folder> <component>): a README.md whose links to files that are not installed are plain text.
+function(gnnmg_install_page page folder component)
+  file(READ ${PROJECT_SOURCE_DIR}/${page} text)
+  string(REPLACE "](../../bindings/" "](../../gnnmg/" text "${text}")  # from the folder of the documentation
+  string(REGEX REPLACE "\\[([^]]+)\\]\\((\\.\\./settings|\\.\\./\\.\\./docs|\\.\\./\\.\\./examples|[a-z_]+\\.md)[^)]*\\)" "\\1" text "${text}")
+  file(WRITE ${PROJECT_BINARY_DIR}/installed/${folder}/README.md "${text}")
+  install(FILES ${PROJECT_BINARY_DIR}/installed/${folder}/README.md DESTINATION ${folder} COMPONENT ${component})
+endfunction()
+gnnmg_install_page(docs/guide/packages.md ${CMAKE_INSTALL_DOCDIR} runtime)
+gnnmg_install_page(bindings/go/README.md ${share}/go dev)
+gnnmg_install_page(bindings/julia/README.md ${share}/julia dev)
 
 set(CPACK_PACKAGE_NAME gnnmg)
 set(CPACK_PACKAGE_VENDOR libgnnmg)

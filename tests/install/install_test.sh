@@ -45,10 +45,11 @@ found=${found/gnnmgConfig-relwithdebinfo/gnnmgConfig-release}
 ((grpc == 0)) || wanted+=" lib/libgnnmg_grpc.so"
 [[ $(tr ' ' '\n' <<<"$found" | LC_ALL=C sort) == $(tr ' ' '\n' <<<"$wanted" | LC_ALL=C sort) ]] ||
   fail "installed: $found"$'\n'"wanted: $wanted"
-for name in go/go.mod go/internal/raw/load.c julia/src/GNNMG.jl rust/gnnmg/src/lib.rs rust/gnnmg-sys/build.rs; do
+for name in go/go.mod go/README.md julia/README.md go/internal/raw/load.c julia/src/GNNMG.jl rust/gnnmg/src/lib.rs rust/gnnmg-sys/build.rs; do
   [[ -e $scratch/first/share/gnnmg/$name ]] || fail "share/gnnmg/$name is not installed"
 done
 bash "$here/unnamed.sh" "$scratch/first" "$top" "$build" "$scratch"
+python3 -B "$top/docs/site/links.py" "$scratch/first"
 bash "$here/floors.sh" "$top/docs/guide/packages.md" "$scratch/first"
 # Both checks must find a planted fault.
 mkdir "$scratch/planted" && echo "in $top/src" >"$scratch/planted/file"
