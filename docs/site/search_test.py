@@ -21,6 +21,7 @@ EXPECTED = {  # words: a section that they find
     'num epochs': 'structgnnmg__trainer__config.html',
     'early stop': 'examples.html#examples_models-and-training',
     'trainer run': 'group__trainer.html',
+    'heterogeneous': 'data.html#data_arrays-of-your-own-without-files',
 }
 
 
