@@ -59,6 +59,14 @@ def walk_site(folder, walk):
         walk.bad.append(f'{folder} holds no site')
 
 
+def walk_menu(source, folder, walk):
+    """Every page is in the menu, which layout.xml.in lists."""
+    from pages import find_pages  # needs Pygments, as only the site does
+    menu = set(IN_SCRIPT.findall(read(os.path.join(folder, 'navtreedata.js'))))
+    for path, name in find_pages(source).items():
+        walk.expect(f'{name}.html' in menu, path, 'the menu in docs/site/layout.xml.in has no line for this page')
+
+
 def markdown_files(source, by_git=True):
     if by_git:
         listed = subprocess.run(['git', '-C', source, 'ls-files', '-co', '--exclude-standard', '*.md'], capture_output=True,
@@ -98,6 +106,7 @@ def main(source, site=None):
     walk = Walk()
     if site:
         walk_site(site, walk)
+        walk_menu(source, site, walk)
     in_site, files = walk.count, markdown_files(source, by_git=site is not None)
     if not files:
         walk.bad.append(f'{source} holds no Markdown')

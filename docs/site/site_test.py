@@ -114,6 +114,15 @@ class Links(Tree):
             self.write('site/b.html', mistake)
             self.assertEqual(self.complaints(), [complaint], mistake)
 
+    def test_a_page_that_the_menu_lacks(self):
+        listed = ['index', 'parts', 'languages', 'rooms']
+        for names, complaints in ((listed, []), (listed[1:], ['docs/index.md: the menu in docs/site/layout.xml.in has no line for '
+                                                              'this page'])):
+            self.write('site/navtreedata.js', json.dumps([['', name + '.html'] for name in names]))
+            walk = links.Walk()
+            links.walk_menu(self.source, os.path.join(self.source, 'site'), walk)
+            self.assertEqual(walk.bad, complaints)
+
     def test_mistakes_of_the_menu(self):
         self.write('site/menu.js', '["Gone", "gone.html#x"]')
         self.assertEqual(self.complaints(), ['menu.js: there is no gone.html'])
