@@ -24,10 +24,10 @@ install(FILES ${examples}/c/first.c ${examples}/rust/first.rs ${examples}/julia/
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT dev)
 install(FILES ${examples}/go/first/main.go DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples RENAME first.go COMPONENT dev)
 
-# gnnmg_install_page(<page> <folder> <component>): a README.md whose links to files that are not installed are plain text.
+# gnnmg_install_page(<page> <folder> <component>): a README.md with links to installed files; others become plain text.
 function(gnnmg_install_page page folder component)
   file(READ ${PROJECT_SOURCE_DIR}/${page} text)
-  string(REPLACE "](../../bindings/" "](../../gnnmg/" text "${text}")  # from the folder of the documentation
+  string(REPLACE "](../../bindings/" "](../../gnnmg/" text "${text}")
   string(REGEX REPLACE "\\[([^]]+)\\]\\((\\.\\./settings|\\.\\./\\.\\./docs|\\.\\./\\.\\./examples|[a-z_]+\\.md)[^)]*\\)" "\\1" text "${text}")
   file(WRITE ${PROJECT_BINARY_DIR}/installed/${folder}/README.md "${text}")
   install(FILES ${PROJECT_BINARY_DIR}/installed/${folder}/README.md DESTINATION ${folder} COMPONENT ${component})
