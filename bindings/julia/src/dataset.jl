@@ -18,6 +18,8 @@ $(fields_of(:dataset))
 With a `timeout` in seconds it may answer [`pending`](@ref). C: `gnnmg_dataset_open`
 """
 function Dataset(context::Context, path::AbstractString; timeout = nothing, settings...)
+    path in ("planted", "log_normal") && !ispath(path) &&
+        throw(ArgumentError("there is no file or folder \"$path\"; a generator is a Symbol, :$path"))
     text = settings_text(settings)
     call = (out, timeout_ms) -> gnnmg_dataset_open(context, path, text, out, timeout_ms)
     return opened(context, call, timeout)

@@ -25,6 +25,7 @@ add_split!(data, "later"; train = [0])
 failure_of(() -> select_split(fold, "later"), :not_found, "mine")
 failure_of(() -> add_split!(data, "bad"; train = [99]), :range, "99")
 @test_throws ArgumentError split_ids(data, :tests)
+@test_throws ArgumentError("there is no file or folder \"planted\"; a generator is a Symbol, :planted") Dataset(context, "planted")
 
 # Weights.
 failure_of(() -> class_weights(data), :not_found)
