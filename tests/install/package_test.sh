@@ -18,6 +18,7 @@ lacks() { echo "left out: $1" && [[ ${CI:-} == true ]] && exit 1 || exit 77; }
 # ---- the packages ----------------------------------------------------------------------------------------------------------
 
 (cd "$build" && "$cpack" -B "$scratch/packages" >"$scratch/log" 2>&1) || { tail -n 40 "$scratch/log" && fail "cpack failed"; }
+[[ -z $(find "$scratch/packages" -name libtorch_cpu.so) ]] || fail "cpack leaves the trees that it made the packages from"
 rm -rf "$scratch/packages/_CPack_Packages"
 archive=$(echo "$scratch"/packages/gnnmg-*.tar.zst)
 debs=("$scratch"/packages/*.deb)
