@@ -115,7 +115,8 @@ def main(source, site=None):
     for line in walk.bad:
         print(line)
     if not walk.bad:
-        print(f'{in_site} links of the site and {walk.count - in_site} of {len(files)} Markdown files lead somewhere')
+        print((f'{in_site} links of the site and ' if site else '') +
+              f'{walk.count - in_site} links of {len(files)} Markdown files lead somewhere')
     return bool(walk.bad)
 
 
