@@ -51,4 +51,4 @@ if command -v git >"$scratch/log"; then
   git -C "$tree" init -q
   [[ -z $(git -C "$tree" status --porcelain .deps) ]] || fail ".gitignore lets a linked .deps in"
 fi
-echo "objects name no folder behind a link, and git ignores a linked .deps"
+echo "objects name no folder of a linked LibTorch, and git ignores a linked .deps"
