@@ -17,7 +17,7 @@ const (
 	ErrBusy Status = -3
 	// Other version of header, struct or file.
 	ErrVersion Status = -4
-	// No such file, name, key, index or number.
+	// No such name, key, file, index or number.
 	ErrNotFound Status = -5
 	// Reading or writing failed; the text has errno.
 	ErrIO Status = -6
@@ -37,7 +37,7 @@ const (
 	ErrDependency Status = -13
 	// Not supported.
 	ErrUnsupported Status = -14
-	// A device has failed and stays failed.
+	// A device has failed.
 	ErrDeviceLost Status = -15
 	// A configured deadline passed.
 	ErrTimeout Status = -16
@@ -57,7 +57,7 @@ const (
 	ErrCancelled Status = -23
 	// A callback returned non-zero.
 	ErrCallback Status = -24
-	// The library was in use before a fork.
+	// The process is a forked child.
 	ErrForked Status = -25
 	// A fault of the library; please report it.
 	ErrInternal Status = -26
@@ -164,13 +164,13 @@ type GraphPlacement int32
 
 // Values of [GraphPlacement].
 const (
-	// DEVICE up to 40 % of free GPU memory, else PINNED, else HOST.
+	// DEVICE up to 40 % of free GPU memory, else PINNED or HOST.
 	GraphPlacementAuto GraphPlacement = 0
 	// A copy in each GPU.
 	GraphPlacementDevice GraphPlacement = 1
 	// One copy in pinned main memory.
 	GraphPlacementPinned GraphPlacement = 2
-	// Main memory; loader threads sample. For custom samplers and whole graphs.
+	// Main memory; loader threads sample.
 	GraphPlacementHost GraphPlacement = 3
 )
 
@@ -214,7 +214,7 @@ const (
 	FeaturePlacementPinned FeaturePlacement = 2
 	// PINNED, with the hottest rows also in each GPU.
 	FeaturePlacementCached FeaturePlacement = 3
-	// Main memory; loader threads gather. For sparse rows and mapped files.
+	// Main memory; loader threads gather.
 	FeaturePlacementHost FeaturePlacement = 4
 	// CACHED, with different rows on each GPU of a trainer; GPUs read each other.
 	FeaturePlacementSplit FeaturePlacement = 5
@@ -359,11 +359,11 @@ type Task int32
 const (
 	// No labels.
 	TaskNone Task = 0
-	// One class: i64 [N], -1 for no label.
+	// One class: i64 [N], -1 for none.
 	TaskMulticlass Task = 1
-	// Yes or no: f32 [N, T], NaN for no label.
+	// Yes or no: f32 [N, T], NaN for none.
 	TaskBinary Task = 2
-	// Numbers: f32 [N, T], NaN for no label.
+	// Numbers: f32 [N, T], NaN for none.
 	TaskRegression Task = 3
 )
 
@@ -429,10 +429,9 @@ type PartsMethod int32
 
 // Values of [PartsMethod].
 const (
-	// Few edges between parts. 26 bytes per node and 0.3 GB.
+	// Few edges between parts.
 	PartsMethodCluster PartsMethod = 0
-	// METIS, if installed: 120 bytes per edge. Meanwhile it handles SIGABRT and SIGTERM, and uses
-	// rand().
+	// METIS, if installed. While it runs, it handles SIGABRT and SIGTERM, and uses rand().
 	PartsMethodMETIS PartsMethod = 1
 	// Equal ranges of ids.
 	PartsMethodRange PartsMethod = 2
@@ -472,8 +471,8 @@ type Draw int32
 const (
 	// Each node draws exactly the fan-out.
 	DrawUniform Draw = 0
-	// LABOR-0 (Balin 2023): a neighbor has one random number for all nodes of a hop and is kept if
-	// it is below fan-out / degree, so the fan-out is a mean. Fewer distinct nodes.
+	// LABOR-0 (Balin 2023): a neighbor has one random number for all nodes of a hop, and is drawn if
+	// it is below fan-out / degree. Fewer distinct nodes; the fan-out is a mean.
 	DrawLabor Draw = 1
 	// LABOR with one random number for all hops: fewer nodes still, but dependent hops.
 	DrawLaborOnce Draw = 2
@@ -511,8 +510,8 @@ const (
 	PlanDistributedSampler Plan = 1
 	// Slices as in DGL, for comparison.
 	PlanContiguous Plan = 2
-	// Data sets in parts: a mini-batch has ids of one part, every id once, for any number of ranks
-	// and processes. Set BatchesPerStep to the number of parts.
+	// Data sets in parts: ids of one part in each mini-batch, every id once. Set BatchesPerStep to
+	// the number of parts.
 	PlanParts Plan = 3
 )
 
@@ -618,8 +617,7 @@ type Framework int32
 const (
 	// PyTorch Geometric: keys "convs.0.lin_l.weight", ...
 	FrameworkPyG Framework = 0
-	// DGL: keys "layers.0.fc_neigh.weight", ...; no added self-loops, degrees of the block, one
-	// winner of a tied maximum.
+	// DGL: keys "layers.0.fc_neigh.weight", ...
 	FrameworkDGL Framework = 1
 )
 
@@ -659,8 +657,7 @@ const (
 	AggregationSum Aggregation = 3
 	// DGL: maximum after a linear layer and ReLU.
 	AggregationPool Aggregation = 4
-	// GraphSAGE: a recurrent network over the neighbors in edge order; PyG adds zeros up to the
-	// largest in-degree.
+	// GraphSAGE: a recurrent network over the neighbors in edge order.
 	AggregationLSTM Aggregation = 5
 	// DGL: mean of the neighbors and the node itself.
 	AggregationGCN Aggregation = 6
@@ -757,9 +754,9 @@ func (v *Activation) UnmarshalText(text []byte) error {
 	return setWord(wordsActivation[:], (*int32)(v), text)
 }
 
-// Norm: Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. "A graph" is one
-// graph of a mini-batch of graphs. In other mini-batches, and inside layers, it is all rows of
-// the mini-batch; in results for all nodes, all nodes.
+// Norm: Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. "A graph" means
+// each graph of a mini-batch of graphs; in other mini-batches, and inside layers, all rows; in
+// results for all nodes, all nodes.
 type Norm int32
 
 // Values of [Norm].

@@ -10,11 +10,11 @@ import (
 
 // RuntimeConfig holds settings of a context.
 type RuntimeConfig struct {
-	// Threads for reading, sampling and evaluation, including the caller's. Default: one per core.
+	// Threads for reading, sampling and evaluation, with the caller's. Default: one per core.
 	NumThreads int
-	// Messages in the queue; new ones replace the oldest. Default 1024.
+	// Messages kept; new ones replace the oldest. Default 1024.
 	LogCapacity int64
-	// Bytes of graphs, samples, mini-batches and result rows, not LibTorch's. Default: no limit.
+	// Bytes of graphs, samples, mini-batches and results, without LibTorch's. Default: no limit.
 	MemoryLimit uint64
 }
 
@@ -32,7 +32,7 @@ type RuntimeInfo struct {
 	NumCores int
 	// LibTorch's version, as [Version].
 	TorchVersion int
-	// Limit in bytes; 0: none.
+	// Bytes; 0: none.
 	MemoryLimit uint64
 	// Bytes in use.
 	MemoryUsed uint64
@@ -113,7 +113,7 @@ func (c *DatasetInfo) from(r *raw.DatasetInfo) {
 
 // SplitInfo: Sizes of one split.
 type SplitInfo struct {
-	// Index among the splits of the same name.
+	// Index among splits of this name.
 	Index int
 	// Training ids.
 	NumTrain int64
@@ -130,8 +130,8 @@ func (c *SplitInfo) from(r *raw.SplitInfo) {
 	c.NumTest = int64(r.NumTest)
 }
 
-// PartsInfo holds facts about all parts of a data set. The fields from KeptRows on count reads of
-// data sets of [OpenParts] and [OpenServed].
+// PartsInfo holds facts about all parts of a data set. From KeptRows on: reads of data sets of
+// [OpenParts] and [OpenServed].
 type PartsInfo struct {
 	// Parts.
 	NumParts int
@@ -264,11 +264,11 @@ type BatchInfo struct {
 	NumLayers int
 	// Epoch, from 0.
 	Epoch int64
-	// Number in the plan of the epoch; -1: empty.
+	// Number in the epoch's plan; -1: empty.
 	Number int64
 	// Step of the epoch.
 	Step int64
-	// 0: empty, but the rank takes part in the step.
+	// 0: empty, but part of the step.
 	NumSeeds int64
 	// Nodes, including seeds.
 	NumNodes int64
@@ -278,7 +278,7 @@ type BatchInfo struct {
 	FeatureDim int64
 	// Seeds of the step on all ranks.
 	StepSeeds int64
-	// NumSeeds / StepSeeds: multiplied by it, means of mini-batches add up to the step's.
+	// NumSeeds / StepSeeds. Means of mini-batches, each times this, add up to the step's mean.
 	LossWeight float64
 	// Sampling.
 	SampleSeconds float64
@@ -329,12 +329,12 @@ func (c *BlockInfo) from(r *raw.BlockInfo) {
 	c.NumEdges = int64(r.NumEdges)
 }
 
-// Metrics: Results of an evaluation. Fields that the task does not have are NaN, but accuracy and
-// F1 of a regression 0; without labels all are NaN, counts 0.
+// Metrics: Results of an evaluation. Fields of other tasks are NaN, but accuracy and F1 of a
+// regression 0. Without labels all are NaN, counts 0.
 type Metrics struct {
 	// Task of the data set.
 	Task Task
-	// Labeled rows, or labeled targets.
+	// Labeled rows or targets.
 	Count int64
 	// Correct predictions among Count.
 	Correct int64
@@ -354,7 +354,7 @@ type Metrics struct {
 	RMSE float64
 	// Regression: mean absolute error.
 	MAE float64
-	// Classes: share of rows whose class is among the TopK largest results, the first of equal ones.
+	// Classes: share of rows whose class is among the TopK largest results, of equal ones the first.
 	TopKAccuracy float64
 }
 
@@ -440,8 +440,8 @@ func (c *CommConfig) to(r *raw.CommConfig) {
 	r.NumProcesses = narrow(c.NumProcesses)
 }
 
-// OpenPartsConfig holds settings of requests for parts elsewhere; Reading, Insecure and Port for
-// [OpenParts].
+// OpenPartsConfig holds settings of requests for parts elsewhere. [OpenServed] ignores Reading
+// and Port.
 type OpenPartsConfig struct {
 	// Concurrent requests to each part, 1 to 1024. Default 8.
 	MaxInFlight int
@@ -504,7 +504,7 @@ type MemoryInfo struct {
 	GraphPlacement GraphPlacement
 	// Not AUTO.
 	FeaturePlacement FeaturePlacement
-	// true: complete; false: without steps: mini-batches of a custom sampler have no bound.
+	// 0: without steps, as mini-batches of a custom sampler have no bound; true: complete.
 	Bounded bool
 }
 
@@ -530,8 +530,7 @@ func (c *MemoryInfo) from(r *raw.MemoryInfo) {
 	c.Bounded = r.Bounded != 0
 }
 
-// Times: Times of a rank's steps, in seconds; the guide on GPUs tells how these are measured
-// there. The last field of its structs; later versions append to it.
+// Times: Times of a rank's steps, in seconds. Last in its structs, so that it can grow.
 type Times struct {
 	// Everything but validation.
 	Total float64
@@ -638,12 +637,12 @@ type RankInfo struct {
 	Epoch int64
 	// Complete steps.
 	NumSteps int64
-	// Bytes that its GPU read over the bus: mini-batches and feature rows, without edges of a pinned
+	// Bytes that its GPU read over the bus: mini-batches and feature rows, no edges of a pinned
 	// graph.
 	BusBytes int64
 	// Rows gathered by its GPU, known at the end of the epoch.
 	NumRows int64
-	// Rows gathered from the GPU's own memory.
+	// Rows from the GPU's own memory.
 	NumRowsThere int64
 	// Idle time of the GPU's training queue, or of the rank's thread: Total - Compute - Reduce -
 	// Optimizer.

@@ -24,11 +24,15 @@ PARAMETERS = {
     'timeout_ms': 'milliseconds; -1: until the configured deadlines', 'path': 'the file or folder', 'count': 'the number',
     'status': 'any number', 'value': 'the value', 'part': 'part of the split', 'rank': 'the rank', 'size': 'the number',
     'rate': 'the learning rate', 'activation': 'the function', 'transform': 'the operation', 'loss': 'the loss function',
-    'device': 'the device', 'from': 'the source', 'to': 'the target', 'targets': 'target of each edge', 'layer': 'the request',
+    'device': 'the device', 'from': 'the source', 'to': 'the target', 'targets': 'target of each edge',
     'sources': 'source of each edge', 'edge_ids': 'id of each edge',
     'indptr': 'first entry of each row, [rows + 1]', 'indices': 'column of each entry', 'values': 'value of each entry',
-    'num_columns': 'width of the dense form', 'record': 'the format', 'epoch': 'results of the epoch',
+    'num_columns': 'width of the dense form', 'record': 'the format',
     'operation': 'the operation', 'folder': 'the folder', 'sink': 'the sink of the callback',
+    'source_type': 'node type of the sources', 'target_type': 'node type of the targets', 'target': 'the node',
+    'task': 'meaning of the labels', 'num_classes': 'number of classes', 'position': 'index, from 0', 'step': 'step, from 0',
+    'validation': 'ids, as `train`', 'test': 'ids, as `train`', 'number': 'any number', 'output': 'kind of the result',
+    'epoch': 'epoch, from 0', 'epoch*': 'results of the epoch', 'layer': 'layer, from 0', 'layer*': 'the request',
 }
 RULES = {'(a)': 'At any time, on any thread', '(b)': 'Together with other calls that only read the object',
          '(c)': 'Alone on the object'}  # section Threads of the header
@@ -114,10 +118,12 @@ def complete(comment, declaration, parts, complaints):
         complaints.append(f'{name}: there is no parameter {unknown}')
     out = ['/**', ' * @brief ' + text.replace('\n', '\n * ')]
     for parameter, kind in parameters:
-        meaning = told.get(parameter) or PARAMETERS.get(parameter)
+        meaning = told.get(parameter) or PARAMETERS.get(parameter + '*' * kind.count('*')) or PARAMETERS.get(parameter)
         noun = re.search(r'gnnmg_(\w+?)\*', kind)
         if not meaning and parameter.startswith('num_') and '*' not in kind:
             meaning = f'entries of `{parameter[4:]}`'
+        if not meaning and kind == 'const char**':
+            meaning = 'the text'
         if not meaning and noun:
             new = 'a new tensor' if noun[1] == 'tensor' else 'a new handle'
             meaning = new if kind.count('*') == 2 else f'a {noun[1]}, or NULL' if name.endswith('_free') else f'a {noun[1]}'

@@ -216,7 +216,7 @@ func ContextFree(context uintptr) {
 	C.shim_context_free(C.uintptr_t(context))
 }
 
-// ContextClose: Frees the handle and all handles made from the context, but no tensors.
+// ContextClose: Frees the handle and all others made from the context, except tensors.
 func ContextClose(context uintptr) {
 	reach(6)
 	C.shim_context_close(C.uintptr_t(context))
@@ -251,15 +251,15 @@ func SettingGetInfo(subject *byte, index int64, info *SettingInfo) Result {
 }
 
 // ContextLend: Lends the calling thread for callbacks until the time is over ([Ok]) or the handle
-// is freed.
+// is freed ([End]).
 func ContextLend(context uintptr, timeoutMs int64) Result {
 	reach(11)
 	r := C.shim_context_lend(C.uintptr_t(context), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-// ContextCancel: Cancels this context's running calls on data sets, model files,
-// [Model.Evaluate], [Model.Embed], predictors, [NewComm] and gnnmg_context_lend().
+// ContextCancel: Cancels running calls on data sets, model files and predictors,
+// [Model.Evaluate], [Model.Embed], [NewComm] and gnnmg_context_lend().
 func ContextCancel(context uintptr) {
 	reach(12)
 	C.shim_context_cancel(C.uintptr_t(context))
@@ -288,15 +288,15 @@ func ContextGetDeviceInfo(context uintptr, index int64, info *DeviceInfo) Result
 
 const indexTensorCreate = 16
 
-// TensorFromDLPack: Makes a tensor of DLPack's, without copying, and owns that on success.
+// TensorFromDLPack: Wraps a DLPack tensor, without copying, and owns it on success.
 func TensorFromDLPack(dlpack unsafe.Pointer) (Result, uintptr) {
 	reach(17)
 	r := C.shim_tensor_from_dlpack(dlpack)
 	return finish(r.outcome), uintptr(r.tensor)
 }
 
-// TensorToDLPack: Makes a DLPack tensor of the same memory, which lives until both the handle is
-// freed and the deleter called.
+// TensorToDLPack: Makes a DLPack tensor of the same memory, which lives until the handle is freed
+// and the deleter has been called.
 func TensorToDLPack(tensor uintptr) (Result, unsafe.Pointer) {
 	reach(18)
 	r := C.shim_tensor_to_dlpack(C.uintptr_t(tensor))
@@ -310,8 +310,7 @@ func TensorGetInfo(tensor uintptr, info *TensorInfo) Result {
 	return finish(r)
 }
 
-// TensorCopy: Copies the elements to a tensor of the same shape and type, of any device, and
-// waits.
+// TensorCopy: Copies the elements to a tensor of equal shape and type, on any device, and waits.
 func TensorCopy(context uintptr, from uintptr, to uintptr) Result {
 	reach(20)
 	r := C.shim_tensor_copy(C.uintptr_t(context), C.uintptr_t(from), C.uintptr_t(to))
@@ -358,15 +357,15 @@ func GraphAddEdgeType(graph uintptr, sourceType int32, name *byte, targetType in
 	return finish(r.outcome), int32(r.edge_type)
 }
 
-// GraphImportCOO: Sets the edges of a type from a list; edge e of the list gets id e. [Util].h
-// has functions `[GraphSet]...` that do this, and the next four, with copied arrays.
+// GraphImportCOO: Sets the edges of a type from a list; edge e of the list gets id e. For this
+// and the next four, [Util].h has `[GraphSet]...` with copied arrays.
 func GraphImportCOO(graph uintptr, edgeType int32, sources uintptr, targets uintptr) Result {
 	reach(27)
 	r := C.shim_graph_import_coo(C.uintptr_t(graph), C.int32_t(edgeType), C.uintptr_t(sources), C.uintptr_t(targets))
 	return finish(r)
 }
 
-// GraphImportCSC: Sets the edges of a type from compressed sparse columns: rows are targets.
+// GraphImportCSC: Sets the edges of a type from compressed sparse columns.
 func GraphImportCSC(graph uintptr, edgeType int32, indptr uintptr, indices uintptr, edgeIDs uintptr) Result {
 	reach(28)
 	r := C.shim_graph_import_csc(C.uintptr_t(graph), C.int32_t(edgeType), C.uintptr_t(indptr), C.uintptr_t(indices), C.uintptr_t(edgeIDs))
@@ -382,7 +381,7 @@ func GraphImportNodeTensor(graph uintptr, nodeType int32, name *byte, tensor uin
 }
 
 // GraphImportNodeCSR: Sets or replaces a sparse tensor on nodes, which stays sparse up to a
-// model's first layer: `indptr` i64, `indices` i32, Values f32.
+// model's first layer.
 func GraphImportNodeCSR(graph uintptr, nodeType int32, name *byte, numColumns int64, indptr uintptr, indices uintptr, values uintptr) Result {
 	reach(30)
 	r := C.shim_graph_import_node_csr(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)), C.int64_t(numColumns), C.uintptr_t(indptr), C.uintptr_t(indices), C.uintptr_t(values))
@@ -413,10 +412,9 @@ func GraphCreateNormalized(graph uintptr, name *byte) (Result, uintptr) {
 
 // GraphGenerate: Generates a graph; equal settings give equal graphs. - "planted": undirected,
 // with classes of nodes; "x" f32 [nodes, NumFeatures], a class center plus noise, and "y" i64
-// [nodes]. With the defaults the best possible accuracy is about 0.391 from a node's own
-// features, 0.740 with neighbors, 0.909 with two hops. - "log_normal": log-normal in-degrees and
-// communities, with "x" and "y". - "rmat": R-MAT (Chakrabarti 2004). - "erdos_renyi": uniformly
-// drawn edges, with self-loops and duplicates.
+// [nodes]; - "log_normal": log-normal in-degrees and communities, with "x" and "y"; - "rmat":
+// R-MAT (Chakrabarti 2004); - "erdos_renyi": uniformly drawn edges, with self-loops and
+// duplicates.
 func GraphGenerate(context uintptr, generator *byte, settings *byte) (Result, uintptr) {
 	reach(34)
 	r := C.shim_graph_generate(C.uintptr_t(context), (*C.char)(unsafe.Pointer(generator)), (*C.char)(unsafe.Pointer(settings)))
@@ -486,7 +484,7 @@ func GraphExportNodeTensor(graph uintptr, nodeType int32, name *byte) (Result, u
 	return finish(r.outcome), uintptr(r.tensor)
 }
 
-// GraphExportNodeCSR: Sparse tensor on nodes: `indptr` i64, `indices` i32, Values f32.
+// GraphExportNodeCSR: Sparse tensor on nodes.
 func GraphExportNodeCSR(graph uintptr, nodeType int32, name *byte) (Result, int64, uintptr, uintptr, uintptr) {
 	reach(44)
 	r := C.shim_graph_export_node_csr(C.uintptr_t(graph), C.int32_t(nodeType), (*C.char)(unsafe.Pointer(name)))
@@ -500,14 +498,14 @@ func GraphExportEdgeTensor(graph uintptr, edgeType int32, name *byte) (Result, u
 	return finish(r.outcome), uintptr(r.tensor)
 }
 
-// GraphExportCOO: Copies the edges of a type in the order of their ids: i64 [edges].
+// GraphExportCOO: Copies the edges of a type, ordered by id: i64 [edges].
 func GraphExportCOO(graph uintptr, edgeType int32) (Result, uintptr, uintptr) {
 	reach(46)
 	r := C.shim_graph_export_coo(C.uintptr_t(graph), C.int32_t(edgeType))
 	return finish(r.outcome), uintptr(r.sources), uintptr(r.targets)
 }
 
-// GraphExportCSC: Edges of a type as stored, rows being targets.
+// GraphExportCSC: Edges of a type as stored.
 func GraphExportCSC(graph uintptr, edgeType int32) (Result, uintptr, uintptr, uintptr) {
 	reach(47)
 	r := C.shim_graph_export_csc(C.uintptr_t(graph), C.int32_t(edgeType))
@@ -521,8 +519,8 @@ func GraphGetInEdges(graph uintptr, edgeType int32, target int64, sources *int64
 	return finish(r.outcome), int64(r.needed)
 }
 
-// DatasetOpen: Opens a folder or file in any supported format. If the edges have tensors, edge
-// ids follow the order of the file; otherwise the library numbers the edges by target.
+// DatasetOpen: Opens a folder or file in any supported format. Edge ids follow the file if the
+// edges have tensors; otherwise edges are numbered by target.
 func DatasetOpen(context uintptr, path *byte, settings *byte, timeoutMs int64) (Result, uintptr) {
 	reach(49)
 	r := C.shim_dataset_open(C.uintptr_t(context), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
@@ -556,8 +554,8 @@ func DatasetFree(dataset uintptr) {
 	C.shim_dataset_free(C.uintptr_t(dataset))
 }
 
-// DatasetSave: Writes a folder of `.npy` files and `metadata.json`, with all splits; a data set
-// opened from it has the first one chosen.
+// DatasetSave: Writes a folder of `.npy` files and `metadata.json`, with all splits; when it is
+// opened, the first is chosen.
 func DatasetSave(dataset uintptr, path *byte, timeoutMs int64) Result {
 	reach(54)
 	r := C.shim_dataset_save(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
@@ -579,8 +577,8 @@ func DatasetGetPartsInfo(dataset uintptr, info *PartsInfo) Result {
 	return finish(r)
 }
 
-// DatasetGetPartInfo: Facts about one part, and the expected effect of a cache of rows of other
-// parts.
+// DatasetGetPartInfo: Facts about one part, and the expected effect of a cache of the most-read
+// rows of other parts.
 func DatasetGetPartInfo(dataset uintptr, part int32, cacheRows int64, info *PartInfo) Result {
 	reach(57)
 	r := C.shim_dataset_get_part_info(C.uintptr_t(dataset), C.int32_t(part), C.int64_t(cacheRows), (*C.gnnmg_part_info)(unsafe.Pointer(info)))
@@ -630,7 +628,7 @@ func DatasetSelectSplit(dataset uintptr, name *byte, index int32) (Result, uintp
 	return finish(r.outcome), uintptr(r.selected)
 }
 
-// DatasetAddSplit: Adds a split and chooses it. Its index is the number of splits that had its
+// DatasetAddSplit: Adds a split and chooses it. Its index is the number of earlier splits of its
 // name.
 func DatasetAddSplit(dataset uintptr, name *byte, train *int64, numTrain int64, validation *int64, numValidation int64, test *int64, numTest int64) Result {
 	reach(64)
@@ -638,7 +636,7 @@ func DatasetAddSplit(dataset uintptr, name *byte, train *int64, numTrain int64, 
 	return finish(r)
 }
 
-// DatasetAddRandomSplit: Draws a split of the labeled nodes, and adds and chooses it.
+// DatasetAddRandomSplit: Draws a split of the labeled nodes, adds and chooses it.
 func DatasetAddRandomSplit(dataset uintptr, name *byte, settings *byte) Result {
 	reach(65)
 	r := C.shim_dataset_add_random_split(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.char)(unsafe.Pointer(settings)))
@@ -646,14 +644,14 @@ func DatasetAddRandomSplit(dataset uintptr, name *byte, settings *byte) Result {
 }
 
 // DatasetAddFolds: Divides the labeled nodes or graphs into folds, with classes spread evenly,
-// adds a split for each, which holds out that fold, and chooses the first.
+// adds for each a split that holds it out, and chooses the first.
 func DatasetAddFolds(dataset uintptr, name *byte, settings *byte) Result {
 	reach(66)
 	r := C.shim_dataset_add_folds(C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(name)), (*C.char)(unsafe.Pointer(settings)))
 	return finish(r)
 }
 
-// DatasetExportLabels: Labels: classes i64 [n], -1 for none, or f32 [n, T], NaN for none.
+// DatasetExportLabels: Labels, in the form of [Task].
 func DatasetExportLabels(dataset uintptr) (Result, uintptr) {
 	reach(67)
 	r := C.shim_dataset_export_labels(C.uintptr_t(dataset))
@@ -689,8 +687,7 @@ func DatasetBalanceClasses(dataset uintptr) Result {
 	return finish(r)
 }
 
-// DatasetSetSampleWeights: Sets the weight of each node in a loss, as
-// gnnmg_dataset_set_class_weights().
+// DatasetSetSampleWeights: Sets the weight of each node in a loss.
 func DatasetSetSampleWeights(dataset uintptr, weights uintptr) Result {
 	reach(72)
 	r := C.shim_dataset_set_sample_weights(C.uintptr_t(dataset), C.uintptr_t(weights))
@@ -748,8 +745,8 @@ func SamplerSample(sampler uintptr, dataset uintptr, seeds *int64, numSeeds int6
 	return finish(r.outcome), uintptr(r.batch)
 }
 
-// SinkAddEdges: Adds edges to the sample of the current callback. A wrong id ends the work after
-// it with [ErrCallback], naming layer, edge and node.
+// SinkAddEdges: Adds edges to the current callback's sample. After a wrong id the work ends with
+// [ErrCallback].
 func SinkAddEdges(sink uintptr, sources *int64, targets *int64, edgeIDs *int64, numEdges int64) Result {
 	reach(81)
 	r := C.shim_sink_add_edges(C.uintptr_t(sink), (*C.int64_t)(unsafe.Pointer(sources)), (*C.int64_t)(unsafe.Pointer(targets)), (*C.int64_t)(unsafe.Pointer(edgeIDs)), C.int64_t(numEdges))
@@ -846,8 +843,8 @@ func BatchExportGraphPtr(batch uintptr) (Result, uintptr) {
 	return finish(r.outcome), uintptr(r.graph_ptr)
 }
 
-// BatchExportNodeIDs: Nodes: the seeds, then the nodes of each hop in order of first appearance:
-// i64 [NumNodes].
+// BatchExportNodeIDs: Nodes: the seeds, then those of each hop in order of first appearance: i64
+// [NumNodes].
 func BatchExportNodeIDs(batch uintptr, nodeType int32) (Result, uintptr) {
 	reach(95)
 	r := C.shim_batch_export_node_ids(C.uintptr_t(batch), C.int32_t(nodeType))
@@ -862,8 +859,7 @@ func BatchExportFeatures(batch uintptr, nodeType int32) (Result, uintptr) {
 	return finish(r.outcome), uintptr(r.features)
 }
 
-// BatchExportSparseFeatures: Sparse features of the nodes: `indptr` i64, `indices` i32, Values
-// f32.
+// BatchExportSparseFeatures: Sparse features of the nodes.
 func BatchExportSparseFeatures(batch uintptr, nodeType int32) (Result, uintptr, uintptr, uintptr) {
 	reach(97)
 	r := C.shim_batch_export_sparse_features(C.uintptr_t(batch), C.int32_t(nodeType))
@@ -877,15 +873,15 @@ func BatchExportLabels(batch uintptr) (Result, uintptr) {
 	return finish(r.outcome), uintptr(r.labels)
 }
 
-// BatchExportWeights: Weight of each label in a loss, f64 in the shape of the labels: that of the
-// class times that of the node; 1 if none are set, 0 without a label.
+// BatchExportWeights: Weight of each label in a loss, f64 in the labels' shape: class weight
+// times node weight; 1 if none are set, 0 without a label.
 func BatchExportWeights(batch uintptr) (Result, uintptr) {
 	reach(99)
 	r := C.shim_batch_export_weights(C.uintptr_t(batch))
 	return finish(r.outcome), uintptr(r.weights)
 }
 
-// BatchExportBlock: Edges of one layer, rows being targets, as positions in the list of nodes.
+// BatchExportBlock: Edges of one layer, as positions in the list of nodes.
 func BatchExportBlock(batch uintptr, layer int32, edgeType int32, wantEdgeIDs bool) (Result, uintptr, uintptr, uintptr) {
 	reach(100)
 	r := C.shim_batch_export_block(C.uintptr_t(batch), C.int32_t(layer), C.int32_t(edgeType), wanted(wantEdgeIDs))
@@ -899,8 +895,8 @@ func ModelCreate(context uintptr, dataset uintptr, config *ModelConfig, settings
 	return finish(r.outcome), uintptr(r.model)
 }
 
-// ModelAddConv: Adds a convolution to a model of [ArchitectureLayers], before its first use. It
-// must fit the layer before it.
+// ModelAddConv: Adds a convolution to a model of [ArchitectureLayers]. It must fit the layer
+// before it.
 func ModelAddConv(model uintptr, name *byte, config *ModelConfig, settings *byte) Result {
 	reach(102)
 	r := C.shim_model_add_conv(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), (*C.gnnmg_model_config)(unsafe.Pointer(config)), (*C.char)(unsafe.Pointer(settings)))
@@ -978,8 +974,8 @@ func ModelTensorKey(model uintptr, index int64) (Result, string, int32) {
 	return finish(r.outcome), C.GoString(r.key), int32(r.trained)
 }
 
-// ModelExportTensor: A parameter or buffer, in the model's type; buffers may be i64. Exports of a
-// model share its memory: use them while no call uses the model.
+// ModelExportTensor: A parameter or buffer, in the model's type; buffers may be i64. Exports
+// share the model's memory: use them while no call uses the model.
 func ModelExportTensor(model uintptr, key *byte) (Result, uintptr) {
 	reach(113)
 	r := C.shim_model_export_tensor(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)))
@@ -993,8 +989,8 @@ func ModelSetTensor(model uintptr, key *byte, values uintptr) Result {
 	return finish(r)
 }
 
-// ModelSetTrainable: Freezes parameters, or trains them again. Nothing changes a frozen
-// parameter, which has no gradient and no optimizer state; running statistics still move. Copies,
+// ModelSetTrainable: Freezes parameters, or trains them again. A frozen parameter has no gradient
+// and no optimizer state, and nothing changes it; running statistics still move. Copies,
 // snapshots and checkpoints stay frozen, files of weights do not. Tensors exported before no
 // longer share memory.
 func ModelSetTrainable(model uintptr, pattern *byte, trainable int32) Result {
@@ -1017,7 +1013,7 @@ func ModelExportParameters(model uintptr) (Result, uintptr) {
 	return finish(r.outcome), uintptr(r.parameters)
 }
 
-// ModelExportGradients: Gradients of all parameters that are not frozen, as one array for
+// ModelExportGradients: Gradients of the parameters that are not frozen, as one array for
 // all-reduce.
 func ModelExportGradients(model uintptr) (Result, uintptr) {
 	reach(118)
@@ -1032,8 +1028,8 @@ func ModelInfer(model uintptr, batch uintptr) (Result, uintptr) {
 	return finish(r.outcome), uintptr(r.logits)
 }
 
-// ModelForward: Training pass for the seeds of a mini-batch: applies dropout, and keeps the pass
-// for gnnmg_model_backward().
+// ModelForward: gnnmg_model_infer() as a training pass: with dropout, and kept for
+// gnnmg_model_backward().
 func ModelForward(model uintptr, batch uintptr, wantLogits bool) (Result, uintptr) {
 	reach(120)
 	r := C.shim_model_forward(C.uintptr_t(model), C.uintptr_t(batch), wanted(wantLogits))
@@ -1041,9 +1037,9 @@ func ModelForward(model uintptr, batch uintptr, wantLogits bool) (Result, uintpt
 }
 
 // ModelBackward: Adds the gradient of the loss of the last gnnmg_model_forward() to the model's
-// gradients. The loss is the (weighted) sum over this mini-batch's labeled seeds, divided by the
-// number (weight) of those of the whole step, so that the losses of a step's mini-batches add up
-// to its mean.
+// gradients. That loss is the weighted sum over the mini-batch's labeled seeds, divided by the
+// sum of weights over the whole step: the losses of a step's mini-batches add up to the step's
+// mean.
 func ModelBackward(model uintptr, loss int32) (Result, float64) {
 	reach(121)
 	r := C.shim_model_backward(C.uintptr_t(model), C.int32_t(loss))
@@ -1072,11 +1068,10 @@ func ModelEmbed(model uintptr, dataset uintptr, nodeType int32, path *byte, want
 	return finish(r.outcome), uintptr(r.rows)
 }
 
-// ModelSave: Writes all that [OpenModel] needs: the tensors under the keys of the model's
-// framework, and the settings as JSON, in the metadata of safetensors or in a record of a `.pth`
-// that torch.load() ignores. A folder gets `model.safetensors` or `model.pth`, and `config.json`
-// with the SHA-256 of the weights; it can be opened at any moment, also while it is written
-// again.
+// ModelSave: Writes all that [OpenModel] needs: tensors under the keys of the model's framework,
+// and settings as JSON, which torch.load() ignores in a `.pth`. A folder gets `model.safetensors`
+// or `model.pth`, and `config.json` with the SHA-256 of the weights; it can be opened at any
+// moment, also while it is written again.
 func ModelSave(model uintptr, path *byte, settings *byte, timeoutMs int64) Result {
 	reach(125)
 	r := C.shim_model_save(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
@@ -1084,21 +1079,21 @@ func ModelSave(model uintptr, path *byte, settings *byte, timeoutMs int64) Resul
 }
 
 // ModelOpen: Makes a model from a file of [Model.Save], with the same bits; also from a
-// checkpoint's folder, with the weights trained last, or `best.safetensors` in it.
+// checkpoint (the weights trained last) or the `best.safetensors` in it.
 func ModelOpen(context uintptr, path *byte) (Result, uintptr) {
 	reach(126)
 	r := C.shim_model_open(C.uintptr_t(context), (*C.char)(unsafe.Pointer(path)))
 	return finish(r.outcome), uintptr(r.model)
 }
 
-// ModelGetConfig: Settings of a model, with the values that were left to the data set.
+// ModelGetConfig: Settings of a model, with values that were left to the data set.
 func ModelGetConfig(model uintptr, config *ModelConfig) Result {
 	reach(127)
 	r := C.shim_model_get_config(C.uintptr_t(model), (*C.gnnmg_model_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
 
-// ModelGetSettings: All settings of a model as the JSON of [Model.Save]: also custom layers, and
+// ModelGetSettings: All settings of a model as the JSON of [Model.Save], with custom layers, and
 // task and classes of its data set.
 func ModelGetSettings(model uintptr) (Result, string) {
 	reach(128)
@@ -1150,8 +1145,8 @@ func OptimizerLearningRate(optimizer uintptr) (Result, float64) {
 	return finish(r.outcome), float64(r.rate)
 }
 
-// OptimizerSave: Writes the state of PyTorch's optimizer, for the parameters of a file of
-// [Model.Save] with the same settings.
+// OptimizerSave: Writes the state in the form of PyTorch's optimizers, for the parameters of a
+// file of [Model.Save] with the same settings.
 func OptimizerSave(optimizer uintptr, path *byte, settings *byte, timeoutMs int64) Result {
 	reach(135)
 	r := C.shim_optimizer_save(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.char)(unsafe.Pointer(settings)), C.int64_t(timeoutMs))
@@ -1176,7 +1171,7 @@ func CommCreateGroup(context uintptr, worldSize int32, config *CommConfig, comms
 }
 
 // CommCreate: Joins a job of processes, one rank each. Process 0 listens at `host` until all have
-// joined, proved that they know the token, and compared version and number of processes.
+// joined. They prove that they know the token, and compare version and number of processes.
 func CommCreate(context uintptr, host *byte, networkInterface *byte, tokenFile *byte, config *CommConfig, timeoutMs int64) (Result, uintptr) {
 	reach(138)
 	r := C.shim_comm_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(host)), (*C.char)(unsafe.Pointer(networkInterface)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
@@ -1248,15 +1243,14 @@ func CommBarrier(comm uintptr, timeoutMs int64) Result {
 }
 
 // CommCancel: Ends the running operation and the communicator, with the whole job of processes:
-// [ErrCancelled] here, [ErrAborted] on the others, naming this rank. Returns when they have been
-// notified.
+// [ErrCancelled] here, [ErrAborted] on the others, which know of it when the call returns.
 func CommCancel(comm uintptr) {
 	reach(148)
 	C.shim_comm_cancel(C.uintptr_t(comm))
 }
 
-// CommShutdown: Ends the communicator in order, when all ranks have called it. Only
-// gnnmg_comm_free() may follow.
+// CommShutdown: Ends the communicator in order, when all ranks have called it. Only a free may
+// follow.
 func CommShutdown(comm uintptr, timeoutMs int64) Result {
 	reach(149)
 	r := C.shim_comm_shutdown(C.uintptr_t(comm), C.int64_t(timeoutMs))
@@ -1315,8 +1309,8 @@ func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
 	return finish(r)
 }
 
-// TrainerLoad: Continues from a checkpoint, also in the middle of an epoch: with the same bits on
-// the same number of ranks, with the same mini-batches on another; all or nothing. Data, sampler,
+// TrainerLoad: Continues from a checkpoint, also in the middle of an epoch; all or nothing. On
+// the same number of ranks the bits are the same, on another the mini-batches. Data, sampler,
 // model, and settings of the plan (seed, batch size, order, loss, kind of optimizer, BestBy) must
 // equal the saved ones; rates, schedule, epochs and ranks are the trainer's.
 func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
@@ -1325,8 +1319,8 @@ func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
 	return finish(r)
 }
 
-// TrainerGetOptimizer: Optimizer of the trainer. [Optimizer.Save] and [Optimizer.Load] are then
-// collective, between two steps; the caller loads the weights that belong to a state.
+// TrainerGetOptimizer: Optimizer of the trainer. Saving and loading it are then collective,
+// between two steps; the caller loads the weights that belong to a state.
 func TrainerGetOptimizer(trainer uintptr) (Result, uintptr) {
 	reach(158)
 	r := C.shim_trainer_get_optimizer(C.uintptr_t(trainer))
@@ -1336,8 +1330,8 @@ func TrainerGetOptimizer(trainer uintptr) (Result, uintptr) {
 const indexTrainerSetLoss = 159
 
 // TrainerSetLearningRate: Sets the learning rate of all ranks, in place of config and schedule,
-// from the next epoch or [Trainer.Step] on; also in `on_epoch`. Processes with different rates
-// end with [ErrMismatch]. Checkpoints keep it.
+// from the next epoch or [Trainer.Step] on; also in `on_epoch`. Checkpoints keep it. Different
+// rates on processes end in [ErrMismatch].
 func TrainerSetLearningRate(trainer uintptr, rate float64) Result {
 	reach(160)
 	r := C.shim_trainer_set_learning_rate(C.uintptr_t(trainer), C.double(rate))
@@ -1423,9 +1417,8 @@ func TrainerGetModel(trainer uintptr) (Result, uintptr) {
 }
 
 // TrainerSnapshot: Copies the model as of the last complete step, also during training and in a
-// callback. With the setting Average the copy has the averaged weights; after the last epoch,
-// those that the trainer leaves (KeepBest). From GPUs it has the weights that came to main memory
-// last: at the end of an epoch, before `on_epoch`, or at a checkpoint.
+// callback; from GPUs with the weights that came back last. With the setting Average the copy has
+// the averaged weights; after the last epoch, those that the trainer leaves (KeepBest).
 func TrainerSnapshot(trainer uintptr) (Result, uintptr) {
 	reach(173)
 	r := C.shim_trainer_snapshot(C.uintptr_t(trainer))
@@ -1433,7 +1426,7 @@ func TrainerSnapshot(trainer uintptr) (Result, uintptr) {
 }
 
 // PredictorCreate: Makes a predictor. Without the setting Fanouts it takes whole neighborhoods,
-// and its results are those of [Model.Embed] up to rounding. With it they are the bits of
+// and its results are those of [Model.Embed] up to rounding; with it, the bits of
 // gnnmg_model_infer() on gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and
 // number 0. If a norm takes all nodes together, this call computes all results.
 func PredictorCreate(model uintptr, dataset uintptr, settings *byte) (Result, uintptr) {
@@ -1464,7 +1457,7 @@ func PredictorFree(predictor uintptr) {
 }
 
 // ServerCreate: Opens parts for serving. Edges and sparse features are read into memory; dense
-// rows are read on demand, and kept while half of the machine's memory is free.
+// rows on demand, and kept while half of the machine's memory is free.
 func ServerCreate(context uintptr, folder *byte, parts *int32, numParts int64, address *byte, tokenFile *byte, config *ServerConfig, timeoutMs int64) (Result, uintptr) {
 	reach(178)
 	r := C.shim_server_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(folder)), (*C.int32_t)(unsafe.Pointer(parts)), C.int64_t(numParts), (*C.char)(unsafe.Pointer(address)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_server_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))

@@ -36,56 +36,60 @@ extern "C" {
  * A handle is a token, not an address: NULL, a freed handle, another kind or garbage gives
  * ::GNNMG_ERR_HANDLE. The caller frees every returned handle, in any order, on any thread, or all
  * with gnnmg_context_close(). An object lives as long as another needs it. A free never fails or
- * waits; it cancels the work of a running object. Freeing NULL or a stale handle does nothing.
+ * waits; it cancels the object's work. Freeing NULL or a stale handle does nothing.
  *
  * @section errors Errors
  * A ::gnnmg_status is 0 for success, positive for an answer (::GNNMG_END, ::GNNMG_PENDING),
  * negative for an error. After an error every output but `needed` is NULL or 0, and nothing has
- * changed. gnnmg_last_error() names the culprit, the value found and the value expected.
+ * changed. gnnmg_last_error() names the culprit (argument and position, file, setting, rank,
+ * process or part), the value found and the value expected.
  *
- * `@return` lists statuses besides ::GNNMG_OK and these common ones:
+ * `@return` lists statuses besides ::GNNMG_OK and these:
  * - every function: ::GNNMG_ERR_HANDLE, ::GNNMG_ERR_INVALID_ARGUMENT (a NULL output, a value out of
  *   range, objects of two contexts), ::GNNMG_ERR_BUSY, ::GNNMG_ERR_VERSION (a struct with fields
  *   unknown to the library), ::GNNMG_ERR_NO_MEMORY, ::GNNMG_ERR_FORKED, ::GNNMG_ERR_INTERNAL;
- * - a name, key, path, index, or number of a type, layer, GPU, rank, part or split that does not
- *   exist, or an object without needed features, labels, split or parts: ::GNNMG_ERR_NOT_FOUND;
- * - an entry of an array that does not exist: ::GNNMG_ERR_RANGE, naming array and position;
+ * - ::GNNMG_ERR_NOT_FOUND: no such name, key, path, index or number, or an object without the
+ *   features, labels, split or parts that the call needs;
+ * - ::GNNMG_ERR_RANGE: an entry of an array that does not exist;
  * - with files: ::GNNMG_ERR_IO; when reading also ::GNNMG_ERR_FORMAT, ::GNNMG_ERR_CHECKSUM,
- *   ::GNNMG_ERR_NAN and ::GNNMG_ERR_RANGE, naming the file;
- * - with `timeout_ms`: ::GNNMG_PENDING, ::GNNMG_ERR_CANCELLED;
- * - with objects on a GPU: ::GNNMG_ERR_DEVICE_LOST;
- * - with other processes or servers, also when a graph in parts is read: ::GNNMG_ERR_DEPENDENCY
- *   (libgnnmg_grpc.so is missing), ::GNNMG_ERR_INVALID_ARGUMENT (another machine could connect, but
- *   there is no token, or neither TLS nor `insecure`), ::GNNMG_ERR_AUTH (a token or certificate is
+ *   ::GNNMG_ERR_NAN, ::GNNMG_ERR_RANGE;
+ * - with callbacks: ::GNNMG_ERR_CALLBACK; with `timeout_ms`: ::GNNMG_PENDING,
+ *   ::GNNMG_ERR_CANCELLED; on GPUs: ::GNNMG_ERR_DEVICE_LOST;
+ * - with other processes or servers, also when parts of a graph are read: ::GNNMG_ERR_DEPENDENCY
+ *   (no libgnnmg_grpc.so), ::GNNMG_ERR_INVALID_ARGUMENT (other machines could connect without a
+ *   token, or with neither TLS nor `insecure`), ::GNNMG_ERR_AUTH (a token or certificate is
  *   missing, wrong, or readable by others), ::GNNMG_ERR_UNAVAILABLE (a server, address or port),
- *   ::GNNMG_ERR_TIMEOUT, ::GNNMG_ERR_PEER_LOST and ::GNNMG_ERR_PROTOCOL, naming process or part.
+ *   ::GNNMG_ERR_TIMEOUT, ::GNNMG_ERR_PEER_LOST, ::GNNMG_ERR_PROTOCOL.
  *
  * @section structs Structs
- * The caller sets `struct_size`, the first field of a struct, to its `sizeof`. 0 is the default of
+ * The caller sets `struct_size`, the first field, to the struct's `sizeof`. 0 is the default of
  * every other config field, so `gnnmg_x_config config = {.struct_size = sizeof config};` is
  * complete; NULL means the same. Later versions only append fields. Unknown bytes must be 0. The
  * library keeps no pointer from a struct.
  *
  * @section named_settings Settings
- * `settings` sets the fields of `config`, and many settings more, by name: words `name=value` with
+ * `settings` sets fields of `config`, and many settings more, by name: words `name=value` with
  * blanks between them, such as "heads=8 negative_slope=0.1". A flag is 0 or 1, a choice a word in
- * lower case ("relu" for ::GNNMG_ACTIVATION_RELU), a list has commas ("10,10"), and a value with
- * blanks is in double quotes. A text has at most 65 535 bytes. A setting is given by field or by
- * name, not both; one that the others leave without effect is an error, unless it is the default.
- * Errors list the names or values that exist; so do gnnmg_setting_get_info() and the page
- * [Settings](settings.md).
+ * lower case ("relu" for ::GNNMG_ACTIVATION_RELU), a list has commas ("10,10"); a value with blanks
+ * is in double quotes. A text has at most 65 535 bytes. A setting given both by field and by name
+ * is an error, as is one that has no effect beside the others, unless it has its default. Errors
+ * list the names or values that exist; gnnmg_setting_get_info() and the page
+ * [Settings](settings.md) describe all.
  *
  * @section parameters Parameters
- * These mean the same everywhere and are not described again:
+ * These mean the same everywhere:
  * - `context`, `graph`, `dataset`, `model` and other nouns: a handle; as an output, a new one;
  * - `config`, `settings`: settings, or NULL; `info`, `metrics`: a struct that the function fills;
- * - `node_type`, `edge_type`: index of the type, 0 in graphs with one; `name`: of a tensor or type;
+ * - `node_type`, `edge_type`: index of the type, 0 in graphs with one; `source_type`,
+ *   `target_type`: node types at the ends of an edge type; `name`: of a tensor, type or split;
  * - `dtype`, `num_dims`, `shape`: type of an array's elements, number of dimensions (at most 4) and
  *   their sizes, rows first; `num_x`: number of entries of the array `x`;
- * - `index`: from 0; functions that list return ::GNNMG_END after the last;
+ * - `index`, `position`, `layer`, `epoch`, `step`: from 0; functions that list return ::GNNMG_END
+ *   after the last;
  * - `sources`, `targets`, `edge_ids`: source, target and id of each edge; ids count from 0;
  * - `indptr`, `indices`, `values`: rows of variable length, [rows + 1], [entries], [entries]: row r
- *   has entries indptr[r] to indptr[r+1] - 1; `num_columns`: width of the dense form;
+ *   has entries indptr[r] to indptr[r+1] - 1. Of edges, rows are targets and entries sources. A
+ *   sparse tensor has i64, i32 and f32; `num_columns` is the width of its dense form;
  * - `path`, `folder`: written whole or not at all. A file is replaced; a new folder must not exist;
  * - `token_file`: path of a secret of 32 to 1024 bytes, in a file of this user or root that nobody
  *   else may read (mode 0600); one of root may be readable by its group (0640 or 0440);
@@ -96,9 +100,9 @@ extern "C" {
  * Texts are UTF-8 and end with NUL. A `const char**` output is borrowed from its object.
  *
  * @section tensors Tensors
- * A tensor is a handle of an array in memory, contiguous and row-major. Any number of calls may use
- * one at once, and it may be freed meanwhile. @ref tensor makes one of an array of the caller, or
- * of a DLPack tensor, which NumPy, PyTorch, JAX and others exchange without copying.
+ * A tensor is a handle of a contiguous, row-major array. Any number of calls may use one at once,
+ * and it may be freed meanwhile. @ref tensor makes one of an array of the caller, or of a DLPack
+ * tensor, which NumPy, PyTorch, JAX and others exchange without copying.
  * - `import` functions free the handle on success and keep the memory, which must not change. They
  *   copy edges, and any array whose tensor has no `release`.
  * - `export` functions return a tensor that keeps its memory alive, even when all other handles are
@@ -118,12 +122,12 @@ extern "C" {
  * - <b>(c)</b> alone: all others. Meanwhile (b) and (c) calls on the object give ::GNNMG_ERR_BUSY.
  *
  * `@threading` marks exceptions. A collision is an error, never a race. A trainer holds its model
- * from start until a wait reports its end.
+ * from start until a wait reports the end of training.
  *
  * @section waiting Waiting
  * A function with `timeout_ms` waits at most that many milliseconds; -1 means until the configured
  * deadlines. Then it returns ::GNNMG_PENDING and the work goes on; a call with equal arguments
- * waits for it again. Until that call has the result, other calls on the object can give
+ * waits for it again. Until such a call has the result, other calls on the object can give
  * ::GNNMG_ERR_BUSY, which names the pending call and how to end it.
  *
  * @section callbacks Callbacks
@@ -132,13 +136,13 @@ extern "C" {
  * (a) and (b) functions, and (c) functions on objects that no running call holds; a call that waits
  * gives ::GNNMG_ERR_BUSY there.
  *
- * The library calls `release(user_data)`, unless NULL, once when it no longer needs `user_data`,
+ * The library calls `release(user_data)`, unless NULL, once, when it no longer needs `user_data`,
  * even if the registration fails; also inside a free. If an object is freed during its work, the
- * next call with a handle of its context runs the release.
+ * next call with a handle of its context calls `release`.
  *
- * A callback must return, not leave by longjmp(), which errors of R, Lua and Ruby use: the guide
- * has the code for these languages. Thread cancellation waits until the end of a call;
- * pthread_exit() in a callback ends the work as a failed callback.
+ * A callback must not leave by longjmp(), as errors of R, Lua and Ruby do; the guide has code for
+ * these languages. Thread cancellation waits until the end of a call; pthread_exit() in a callback
+ * ends the work as a failed callback.
  *
  * @section behavior Process
  * The library never prints, exits, raises a signal, installs a handler, or changes environment,
@@ -172,7 +176,7 @@ extern "C" {
 #define GNNMG_VERSION_MAJOR 0 /**< Changes with the ABI. */
 #define GNNMG_VERSION_MINOR 2 /**< Changes with the ABI before 1.0. */
 #define GNNMG_VERSION_PATCH 0 /**< Changes with corrections. */
-#define GNNMG_VERSION 200     /**< Version of this header: major * 10000 + minor * 100 + patch. */
+#define GNNMG_VERSION 200     /**< major * 10000 + minor * 100 + patch */
 
 /** @return version of the library, as ::GNNMG_VERSION */
 GNNMG_API int32_t gnnmg_version(void);
@@ -190,7 +194,7 @@ enum {
   GNNMG_ERR_HANDLE = -2,           /**< No live handle of this kind. */
   GNNMG_ERR_BUSY = -3,             /**< Another call holds the object. */
   GNNMG_ERR_VERSION = -4,          /**< Other version of header, struct or file. */
-  GNNMG_ERR_NOT_FOUND = -5,        /**< No such file, name, key, index or number. */
+  GNNMG_ERR_NOT_FOUND = -5,        /**< No such name, key, file, index or number. */
   GNNMG_ERR_IO = -6,               /**< Reading or writing failed; the text has errno. */
   GNNMG_ERR_FORMAT = -7,           /**< A file violates its format. */
   GNNMG_ERR_CHECKSUM = -8,         /**< A file has changed since it was written. */
@@ -200,7 +204,7 @@ enum {
   GNNMG_ERR_NO_MEMORY = -12,       /**< Not enough memory; the object stays usable. */
   GNNMG_ERR_DEPENDENCY = -13,      /**< A library or driver is missing or of another version. */
   GNNMG_ERR_UNSUPPORTED = -14,     /**< Not supported. */
-  GNNMG_ERR_DEVICE_LOST = -15,     /**< A device has failed and stays failed. */
+  GNNMG_ERR_DEVICE_LOST = -15,     /**< A device has failed. */
   GNNMG_ERR_TIMEOUT = -16,         /**< A configured deadline passed. */
   GNNMG_ERR_PEER_LOST = -17,       /**< Another rank or server is lost. */
   GNNMG_ERR_ABORTED = -18,         /**< Another rank failed or stopped. */
@@ -211,7 +215,7 @@ enum {
   GNNMG_ERR_PROTOCOL = -22,        /**< A peer sent an invalid message. */
   GNNMG_ERR_CANCELLED = -23,       /**< The caller canceled. */
   GNNMG_ERR_CALLBACK = -24,        /**< A callback returned non-zero. */
-  GNNMG_ERR_FORKED = -25,          /**< The library was in use before a fork. */
+  GNNMG_ERR_FORKED = -25,          /**< The process is a forked child. */
   GNNMG_ERR_INTERNAL = -26         /**< A fault of the library; please report it. */
 };
 
@@ -228,7 +232,7 @@ typedef struct gnnmg_error_info {
  * @return "unknown" for other numbers */
 GNNMG_API const char* gnnmg_status_name(gnnmg_status status);
 
-/** Text of the last failed call of this thread.
+/** Text of this thread's last failed call.
  * @return one line, empty if none has failed; valid until the next failure */
 GNNMG_API const char* gnnmg_last_error(void);
 
@@ -240,8 +244,8 @@ typedef void (*gnnmg_release_fn)(void* user_data);
 
 /* ============================================================================================= */
 /** @defgroup context Context
- * A context owns threads, a memory limit and messages, and shares nothing with others. A call
- * beyond the limit fails with ::GNNMG_ERR_NO_MEMORY, naming size and purpose of the request. */
+ * A context owns threads, a memory limit and messages, and shares nothing with others. Beyond the
+ * limit a call fails with ::GNNMG_ERR_NO_MEMORY, which gives size and purpose of the request. */
 
 /** Root of all other objects. */
 typedef struct gnnmg_context gnnmg_context;
@@ -249,10 +253,10 @@ typedef struct gnnmg_context gnnmg_context;
 /** Settings of a context. */
 typedef struct gnnmg_context_config {
   uint32_t struct_size;
-  int32_t num_threads;  /**< Threads for reading, sampling and evaluation, including the
-                             caller's. Default: one per core. */
-  int64_t log_capacity; /**< Messages in the queue; new ones replace the oldest. Default 1024. */
-  size_t memory_limit;  /**< Bytes of graphs, samples, mini-batches and result rows, not
+  int32_t num_threads;  /**< Threads for reading, sampling and evaluation, with the caller's.
+                             Default: one per core. */
+  int64_t log_capacity; /**< Messages kept; new ones replace the oldest. Default 1024. */
+  size_t memory_limit;  /**< Bytes of graphs, samples, mini-batches and results, without
                              LibTorch's. Default: no limit. */
 } gnnmg_context_config;
 
@@ -262,21 +266,21 @@ typedef struct gnnmg_context_info {
   int32_t num_threads;   /**< Threads, including the caller's. */
   int32_t num_cores;     /**< Cores of this process. */
   int32_t torch_version; /**< LibTorch's version, as ::GNNMG_VERSION. */
-  size_t memory_limit;   /**< Limit in bytes; 0: none. */
+  size_t memory_limit;   /**< Bytes; 0: none. */
   size_t memory_used;    /**< Bytes in use. */
 } gnnmg_context_info;
 
 /** Makes a context.
  * @param header_version ::GNNMG_VERSION
- * @return ::GNNMG_ERR_VERSION if the minor versions of header and library differ;
- *   ::GNNMG_ERR_DEPENDENCY if the process has loaded another LibTorch */
+ * @return ::GNNMG_ERR_VERSION if header and library differ in the minor version;
+ *   ::GNNMG_ERR_DEPENDENCY if another LibTorch is loaded */
 GNNMG_STATUS gnnmg_context_create(int32_t header_version, const gnnmg_context_config* config,
                                   gnnmg_context** context);
 
 /** Frees the handle; gnnmg_context_lend() returns. */
 GNNMG_API void gnnmg_context_free(gnnmg_context* context);
 
-/** Frees the handle and all handles made from the context, but no tensors. */
+/** Frees the handle and all others made from the context, except tensors. */
 GNNMG_API void gnnmg_context_close(gnnmg_context* context);
 
 /** Facts about a context. */
@@ -303,17 +307,16 @@ typedef struct gnnmg_setting_info {
 
 /** Lists the settings of a subject.
  * @param subject "context", "dataset", "split", "folds", "parts", "served", "sampler", "loader",
- *   "model", "norm", "model_file", "optimizer", "trainer", "predictor", or a generator of
- *   gnnmg_graph_generate() */
+ *   "model", "norm", "model_file" (files of models and optimizers), "optimizer", "trainer",
+ *   "predictor", or a generator of gnnmg_graph_generate() */
 GNNMG_STATUS gnnmg_setting_get_info(const char* subject, int64_t index, gnnmg_setting_info* info);
 
 /** Lends the calling thread for callbacks until the time is over (::GNNMG_OK) or the handle is
- * freed.
- * @return ::GNNMG_END after a free */
+ * freed (::GNNMG_END). */
 GNNMG_STATUS gnnmg_context_lend(gnnmg_context* context, int64_t timeout_ms);
 
-/** Cancels this context's running calls on data sets, model files, gnnmg_model_evaluate(),
- * gnnmg_model_embed(), predictors, gnnmg_comm_create() and gnnmg_context_lend(). */
+/** Cancels running calls on data sets, model files and predictors, gnnmg_model_evaluate(),
+ * gnnmg_model_embed(), gnnmg_comm_create() and gnnmg_context_lend(). */
 GNNMG_API void gnnmg_context_cancel(gnnmg_context* context);
 
 /** Severity of a message. */
@@ -341,16 +344,16 @@ GNNMG_STATUS gnnmg_log_next(gnnmg_context* context, gnnmg_log_info* info, char* 
 /* ============================================================================================= */
 /** @defgroup device Devices
  * Models run on the CPU or on NVIDIA GPUs of compute capability 8.0 or higher, with a driver for
- * CUDA 13 and the plug-in `libgnnmg_cuda.so` in the library's folder. Devices have the driver's
- * numbers (`CUDA_VISIBLE_DEVICES`). A failed device stays failed.
+ * CUDA 13 and the plug-in `libgnnmg_cuda.so` in the library's folder. GPUs have the driver's
+ * numbers (`CUDA_VISIBLE_DEVICES`). A failed GPU stays failed.
  *
- * A trainer uses GPUs by itself. A custom loop moves the model with gnnmg_model_set_device() and
- * sets the same GPU in the loader's config. Results are complete when a call returns; with a stream
- * of the caller, a `cudaStream_t` as a number, they are ready for later work in it. The stream must
- * outlive model and loader; 1 is CUDA's legacy stream, 2, the per-thread stream, is refused.
+ * A trainer uses GPUs by itself. A custom loop names one GPU in gnnmg_model_set_device() and in the
+ * loader's config. Results are complete when a call returns; with a stream of the caller, a
+ * `cudaStream_t` as a number, they are ready for later work in it. The stream must outlive model
+ * and loader; 1 is CUDA's legacy stream, 2, the per-thread stream, is refused.
  *
- * An input tensor on a GPU must be complete when the call begins. Free an output tensor after all
- * work that reads it. */
+ * An input tensor on a GPU must be complete before the call. Free an output tensor after all work
+ * that reads it. */
 
 /** Kind of a device, as in DLPack. */
 typedef int32_t gnnmg_device_type;
@@ -363,12 +366,11 @@ enum {
 /** Memory from which GPUs read the graph. */
 typedef int32_t gnnmg_graph_placement;
 enum {
-  GNNMG_GRAPH_PLACEMENT_AUTO = 0,   /**< DEVICE up to 40 % of free GPU memory, else PINNED, else
+  GNNMG_GRAPH_PLACEMENT_AUTO = 0,   /**< DEVICE up to 40 % of free GPU memory, else PINNED or
                                          HOST. */
   GNNMG_GRAPH_PLACEMENT_DEVICE = 1, /**< A copy in each GPU. */
   GNNMG_GRAPH_PLACEMENT_PINNED = 2, /**< One copy in pinned main memory. */
-  GNNMG_GRAPH_PLACEMENT_HOST = 3    /**< Main memory; loader threads sample. For custom samplers
-                                         and whole graphs. */
+  GNNMG_GRAPH_PLACEMENT_HOST = 3    /**< Main memory; loader threads sample. */
 };
 
 /** Memory from which GPUs read rows of features. */
@@ -379,8 +381,7 @@ enum {
   GNNMG_FEATURE_PLACEMENT_DEVICE = 1, /**< A copy in each GPU. */
   GNNMG_FEATURE_PLACEMENT_PINNED = 2, /**< One copy in pinned main memory. */
   GNNMG_FEATURE_PLACEMENT_CACHED = 3, /**< PINNED, with the hottest rows also in each GPU. */
-  GNNMG_FEATURE_PLACEMENT_HOST = 4,   /**< Main memory; loader threads gather. For sparse rows
-                                           and mapped files. */
+  GNNMG_FEATURE_PLACEMENT_HOST = 4,   /**< Main memory; loader threads gather. */
   GNNMG_FEATURE_PLACEMENT_SPLIT = 5   /**< CACHED, with different rows on each GPU of a trainer;
                                            GPUs read each other. */
 };
@@ -406,13 +407,14 @@ typedef struct gnnmg_device_info {
 GNNMG_STATUS gnnmg_context_num_devices(const gnnmg_context* context, int64_t* count,
                                        const char** why);
 
-/** Facts about a GPU. @return ::GNNMG_ERR_NOT_FOUND after the last */
+/** Facts about a GPU.
+ * @return ::GNNMG_ERR_NOT_FOUND after the last */
 GNNMG_STATUS gnnmg_context_get_device_info(const gnnmg_context* context, int64_t index,
                                            gnnmg_device_info* info);
 
 /* ============================================================================================= */
 /** @defgroup tensor Tensors
- * Section Tensors describes ownership. */
+ * Arrays in memory; see section Tensors. */
 
 /** An array in memory. */
 typedef struct gnnmg_tensor gnnmg_tensor;
@@ -447,20 +449,20 @@ typedef struct gnnmg_tensor_info {
 
 /** Wraps an array of the caller, without copying.
  * @param data first element, aligned to its type, valid until `release`; NULL: no elements
- * @param release called with `user_data` when nothing needs the array, also after an error; NULL:
- *   the array outlives the tensor */
+ * @param release called when nothing needs the array, also after an error; NULL: the array outlives
+ *   the tensor */
 GNNMG_STATUS gnnmg_tensor_create(void* data, gnnmg_dtype dtype, int32_t num_dims,
                                  const int64_t* shape, gnnmg_release_fn release, void* user_data,
                                  gnnmg_tensor** tensor);
 
-/** Makes a tensor of DLPack's, without copying, and owns that on success.
+/** Wraps a DLPack tensor, without copying, and owns it on success.
  * @param dlpack a contiguous tensor of a type in ::gnnmg_dtype, in main memory or on a GPU
  * @return ::GNNMG_ERR_UNSUPPORTED for other tensors */
 GNNMG_STATUS gnnmg_tensor_from_dlpack(struct DLManagedTensorVersioned* dlpack,
                                       gnnmg_tensor** tensor);
 
-/** Makes a DLPack tensor of the same memory, which lives until both the handle is freed and the
- * deleter called.
+/** Makes a DLPack tensor of the same memory, which lives until the handle is freed and the deleter
+ * has been called.
  * @param dlpack owned by the caller; its flags say if it is read-only */
 GNNMG_STATUS gnnmg_tensor_to_dlpack(const gnnmg_tensor* tensor,
                                     struct DLManagedTensorVersioned** dlpack);
@@ -468,7 +470,7 @@ GNNMG_STATUS gnnmg_tensor_to_dlpack(const gnnmg_tensor* tensor,
 /** Facts about a tensor. */
 GNNMG_STATUS gnnmg_tensor_get_info(const gnnmg_tensor* tensor, gnnmg_tensor_info* info);
 
-/** Copies the elements to a tensor of the same shape and type, of any device, and waits. */
+/** Copies the elements to a tensor of equal shape and type, on any device, and waits. */
 GNNMG_STATUS gnnmg_tensor_copy(const gnnmg_context* context, const gnnmg_tensor* from,
                                gnnmg_tensor* to);
 
@@ -479,8 +481,9 @@ GNNMG_API void gnnmg_tensor_free(gnnmg_tensor* tensor);
 /** @defgroup graph Graph
  * A graph has node types, edge types, edges of each type, and named tensors on both. Messages flow
  * from source to target; the neighborhood of a node is its incoming edges. Functions without
- * `const` on the graph build it; once another object uses it, it never changes again. `dtype` of
- * edges is ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32. */
+ * `const` on the graph build it; once another object uses it, it never changes. Edges are
+ * ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32. Requesting a dense tensor as sparse, or the reverse, is
+ * ::GNNMG_ERR_UNSUPPORTED. */
 
 /** A graph. */
 typedef struct gnnmg_graph gnnmg_graph;
@@ -502,23 +505,21 @@ GNNMG_STATUS gnnmg_graph_add_node_type(gnnmg_graph* graph, const char* name, int
                                        int32_t* node_type);
 
 /** Adds an edge type without edges.
- * @param source_type node type of the sources
  * @param name unique between these node types
- * @param target_type node type of the targets
  * @param edge_type its index; may be NULL */
 GNNMG_STATUS gnnmg_graph_add_edge_type(gnnmg_graph* graph, int32_t source_type, const char* name,
                                        int32_t target_type, int32_t* edge_type);
 
-/** Sets the edges of a type from a list; edge e of the list gets id e. gnnmg_util.h has functions
- * `gnnmg_graph_set_...` that do this, and the next four, with copied arrays.
+/** Sets the edges of a type from a list; edge e of the list gets id e. For this and the next four,
+ * gnnmg_util.h has `gnnmg_graph_set_...` with copied arrays.
  * @param sources i64 or i32 [num_edges]
  * @param targets as `sources` */
 GNNMG_STATUS gnnmg_graph_import_coo(gnnmg_graph* graph, int32_t edge_type, gnnmg_tensor* sources,
                                     gnnmg_tensor* targets);
 
-/** Sets the edges of a type from compressed sparse columns: rows are targets.
+/** Sets the edges of a type from compressed sparse columns.
  * @param indptr i64
- * @param indices source of each edge, i32, kept; or i64, kept only if 31 bits are not enough
+ * @param indices i32; or i64, which is copied to i32 if 31 bits are enough
  * @param edge_ids a permutation of 0 .. num_edges - 1, as `indices`; NULL: entry e is edge e */
 GNNMG_STATUS gnnmg_graph_import_csc(gnnmg_graph* graph, int32_t edge_type, gnnmg_tensor* indptr,
                                     gnnmg_tensor* indices, gnnmg_tensor* edge_ids);
@@ -529,15 +530,14 @@ GNNMG_STATUS gnnmg_graph_import_csc(gnnmg_graph* graph, int32_t edge_type, gnnmg
 GNNMG_STATUS gnnmg_graph_import_node_tensor(gnnmg_graph* graph, int32_t node_type, const char* name,
                                             gnnmg_tensor* tensor);
 
-/** Sets or replaces a sparse tensor on nodes, which stays sparse up to a model's first layer:
- * `indptr` i64, `indices` i32, `values` f32. */
+/** Sets or replaces a sparse tensor on nodes, which stays sparse up to a model's first layer. */
 GNNMG_STATUS gnnmg_graph_import_node_csr(gnnmg_graph* graph, int32_t node_type, const char* name,
                                          int64_t num_columns, gnnmg_tensor* indptr,
                                          gnnmg_tensor* indices, gnnmg_tensor* values);
 
 /** Sets or replaces a tensor on edges, which must be set.
  * @param tensor rows by edge id
- * @return as gnnmg_graph_import_node_tensor() */
+ * @return ::GNNMG_ERR_UNSUPPORTED for a device or type */
 GNNMG_STATUS gnnmg_graph_import_edge_tensor(gnnmg_graph* graph, int32_t edge_type, const char* name,
                                             gnnmg_tensor* tensor);
 
@@ -560,7 +560,7 @@ enum {
 };
 
 /** Makes a graph that shares unchanged tensors.
- * @param edge_type a type whose sources and targets have one node type */
+ * @param edge_type a type with equal source and target type */
 GNNMG_STATUS gnnmg_graph_create_transformed(const gnnmg_graph* graph, gnnmg_transform transform,
                                             int32_t edge_type, gnnmg_graph** transformed);
 
@@ -571,12 +571,11 @@ GNNMG_STATUS gnnmg_graph_create_normalized(const gnnmg_graph* graph, const char*
 
 /** Generates a graph; equal settings give equal graphs.
  * - "planted": undirected, with classes of nodes; "x" f32 [nodes, num_features], a class center
- *   plus noise, and "y" i64 [nodes]. With the defaults the best possible accuracy is about 0.391
- *   from a node's own features, 0.740 with neighbors, 0.909 with two hops.
- * - "log_normal": log-normal in-degrees and communities, with "x" and "y".
- * - "rmat": R-MAT (Chakrabarti 2004).
+ *   plus noise, and "y" i64 [nodes];
+ * - "log_normal": log-normal in-degrees and communities, with "x" and "y";
+ * - "rmat": R-MAT (Chakrabarti 2004);
  * - "erdos_renyi": uniformly drawn edges, with self-loops and duplicates.
- * @param generator its name, also the subject of the settings */
+ * @param generator also the subject of the settings */
 GNNMG_STATUS gnnmg_graph_generate(const gnnmg_context* context, const char* generator,
                                   const char* settings, gnnmg_graph** graph);
 
@@ -590,9 +589,7 @@ GNNMG_STATUS gnnmg_graph_num_edge_types(const gnnmg_graph* graph, int32_t* count
 GNNMG_STATUS gnnmg_graph_node_type_name(const gnnmg_graph* graph, int32_t node_type,
                                         const char** name);
 
-/** Name of an edge type.
- * @param source_type node type of the sources
- * @param target_type node type of the targets */
+/** Name of an edge type. */
 GNNMG_STATUS gnnmg_graph_edge_type_name(const gnnmg_graph* graph, int32_t edge_type,
                                         int32_t* source_type, const char** name,
                                         int32_t* target_type);
@@ -612,13 +609,11 @@ GNNMG_STATUS gnnmg_graph_node_tensor_name(const gnnmg_graph* graph, int32_t node
 GNNMG_STATUS gnnmg_graph_edge_tensor_name(const gnnmg_graph* graph, int32_t edge_type,
                                           int64_t index, const char** name);
 
-/** Dense tensor on nodes [nodes, ...].
- * @return ::GNNMG_ERR_UNSUPPORTED if it is sparse */
+/** Dense tensor on nodes [nodes, ...]. */
 GNNMG_STATUS gnnmg_graph_export_node_tensor(const gnnmg_graph* graph, int32_t node_type,
                                             const char* name, gnnmg_tensor** tensor);
 
-/** Sparse tensor on nodes: `indptr` i64, `indices` i32, `values` f32.
- * @return ::GNNMG_ERR_UNSUPPORTED if it is dense */
+/** Sparse tensor on nodes. */
 GNNMG_STATUS gnnmg_graph_export_node_csr(const gnnmg_graph* graph, int32_t node_type,
                                          const char* name, int64_t* num_columns,
                                          gnnmg_tensor** indptr, gnnmg_tensor** indices,
@@ -628,20 +623,19 @@ GNNMG_STATUS gnnmg_graph_export_node_csr(const gnnmg_graph* graph, int32_t node_
 GNNMG_STATUS gnnmg_graph_export_edge_tensor(const gnnmg_graph* graph, int32_t edge_type,
                                             const char* name, gnnmg_tensor** tensor);
 
-/** Copies the edges of a type in the order of their ids: i64 [edges]. */
+/** Copies the edges of a type, ordered by id: i64 [edges]. */
 GNNMG_STATUS gnnmg_graph_export_coo(const gnnmg_graph* graph, int32_t edge_type,
                                     gnnmg_tensor** sources, gnnmg_tensor** targets);
 
-/** Edges of a type as stored, rows being targets.
+/** Edges of a type as stored.
  * @param indptr i64
- * @param indices sources, i32 or i64
+ * @param indices i32 or i64
  * @param edge_ids i32 or i64; NULL when entry e is edge e */
 GNNMG_STATUS gnnmg_graph_export_csc(const gnnmg_graph* graph, int32_t edge_type,
                                     gnnmg_tensor** indptr, gnnmg_tensor** indices,
                                     gnnmg_tensor** edge_ids);
 
 /** Incoming edges of a node, in stored order.
- * @param target the node
  * @param sources may be NULL with `capacity` 0
  * @param edge_ids may be NULL
  * @param capacity entries of each array
@@ -653,8 +647,8 @@ GNNMG_STATUS gnnmg_graph_get_in_edges(const gnnmg_graph* graph, int32_t edge_typ
 /* ============================================================================================= */
 /** @defgroup dataset Data set
  * A data set is a graph with features, labels and splits. One split is chosen: the first, until one
- * is added; gnnmg_dataset_select_split() makes a data set with another. Many graphs lie side by
- * side in one graph; their labels, split ids and sample weights belong to graphs, else to nodes. */
+ * is added. Many graphs lie side by side in one graph; labels, split ids and sample weights are
+ * then those of graphs, else of nodes. */
 
 /** A graph with labels and splits. */
 typedef struct gnnmg_dataset gnnmg_dataset;
@@ -663,9 +657,9 @@ typedef struct gnnmg_dataset gnnmg_dataset;
 typedef int32_t gnnmg_task;
 enum {
   GNNMG_TASK_NONE = 0,       /**< No labels. */
-  GNNMG_TASK_MULTICLASS = 1, /**< One class: i64 [N], -1 for no label. */
-  GNNMG_TASK_BINARY = 2,     /**< Yes or no: f32 [N, T], NaN for no label. */
-  GNNMG_TASK_REGRESSION = 3  /**< Numbers: f32 [N, T], NaN for no label. */
+  GNNMG_TASK_MULTICLASS = 1, /**< One class: i64 [N], -1 for none. */
+  GNNMG_TASK_BINARY = 2,     /**< Yes or no: f32 [N, T], NaN for none. */
+  GNNMG_TASK_REGRESSION = 3  /**< Numbers: f32 [N, T], NaN for none. */
 };
 
 /** Part of a split. */
@@ -691,7 +685,7 @@ typedef struct gnnmg_dataset_info {
 /** Sizes of one split. */
 typedef struct gnnmg_split_info {
   uint32_t struct_size;
-  int32_t index;          /**< Index among the splits of the same name. */
+  int32_t index;          /**< Index among splits of this name. */
   int64_t num_train;      /**< Training ids. */
   int64_t num_validation; /**< Validation ids. */
   int64_t num_test;       /**< Test ids. */
@@ -700,9 +694,9 @@ typedef struct gnnmg_split_info {
 /** Division of the nodes into parts. */
 typedef int32_t gnnmg_parts_method;
 enum {
-  GNNMG_PARTS_METHOD_CLUSTER = 0, /**< Few edges between parts. 26 bytes per node and 0.3 GB. */
-  GNNMG_PARTS_METHOD_METIS = 1,   /**< METIS, if installed: 120 bytes per edge. Meanwhile it
-                                       handles SIGABRT and SIGTERM, and uses rand(). */
+  GNNMG_PARTS_METHOD_CLUSTER = 0, /**< Few edges between parts. */
+  GNNMG_PARTS_METHOD_METIS = 1,   /**< METIS, if installed. While it runs, it handles SIGABRT and
+                                       SIGTERM, and uses rand(). */
   GNNMG_PARTS_METHOD_RANGE = 2,   /**< Equal ranges of ids. */
   GNNMG_PARTS_METHOD_HASH = 3     /**< Hash of id and seed. */
 };
@@ -717,7 +711,7 @@ typedef struct gnnmg_parts_config {
   size_t memory_limit;       /**< Bytes besides the data set. Default: no limit. */
 } gnnmg_parts_config;
 
-/** Facts about all parts of a data set. The fields from `kept_rows` on count reads of data sets of
+/** Facts about all parts of a data set. From `kept_rows` on: reads of data sets of
  * gnnmg_dataset_open_parts() and gnnmg_dataset_open_served(). */
 typedef struct gnnmg_parts_info {
   uint32_t struct_size;
@@ -753,8 +747,8 @@ typedef struct gnnmg_part_info {
   double hit_rate;    /**< Share of `remote_rows` in the cache. */
 } gnnmg_part_info;
 
-/** Opens a folder or file in any supported format. If the edges have tensors, edge ids follow the
- * order of the file; otherwise the library numbers the edges by target.
+/** Opens a folder or file in any supported format. Edge ids follow the file if the edges have
+ * tensors; otherwise edges are numbered by target.
  * @param settings the format, and details that the files leave open
  * @return ::GNNMG_ERR_UNSUPPORTED */
 GNNMG_STATUS gnnmg_dataset_open(const gnnmg_context* context, const char* path,
@@ -770,24 +764,22 @@ GNNMG_STATUS gnnmg_dataset_generate(const gnnmg_context* context, const char* ge
  * @param graph with one node type
  * @param features name of the tensor; NULL: none
  * @param labels name of the tensor; NULL: none
- * @param task ::GNNMG_TASK_NONE: integers are classes, floats regression. ::GNNMG_TASK_BINARY takes
- *   labels of any type with values 0, 1, and NaN or -1 for no label
+ * @param task ::GNNMG_TASK_NONE: integers are classes, floats regression. ::GNNMG_TASK_BINARY: any
+ *   type with values 0, 1, and NaN or -1 for no label
  * @param num_classes 0: the largest label + 1
- * @return ::GNNMG_ERR_RANGE naming the first label outside the classes; ::GNNMG_ERR_NAN naming the
- *   first value that is not finite in the features, or in an edge tensor that models read */
+ * @return ::GNNMG_ERR_RANGE for a label outside the classes; ::GNNMG_ERR_NAN for a value that is
+ *   not finite, in the features or an edge tensor that models read */
 GNNMG_STATUS gnnmg_dataset_create(const gnnmg_graph* graph, const char* features,
                                   const char* labels, gnnmg_task task, int64_t num_classes,
                                   gnnmg_dataset** dataset);
 
 /** gnnmg_dataset_create() with many graphs side by side in one graph.
  * @param graph with one node type and one edge type
- * @param graph_ptr first node of each graph, [num_graphs + 1], from 0 to the number of nodes; a
- *   graph may have no nodes
+ * @param graph_ptr first node of each graph, and the number of nodes, [num_graphs + 1]; a graph may
+ *   be empty
  * @param features name of the tensor; NULL: none
  * @param labels one row per graph, [num_graphs] or [num_graphs, T]; NULL: none
- * @param task as for gnnmg_dataset_create()
- * @param num_classes as for gnnmg_dataset_create()
- * @return as gnnmg_dataset_create(); ::GNNMG_ERR_RANGE also naming an edge between two graphs */
+ * @return as gnnmg_dataset_create(); ::GNNMG_ERR_RANGE also for an edge between two graphs */
 GNNMG_STATUS gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t* graph_ptr,
                                          int64_t num_graphs, const char* features,
                                          const gnnmg_tensor* labels, gnnmg_task task,
@@ -796,17 +788,16 @@ GNNMG_STATUS gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t
 /** Frees the handle. */
 GNNMG_API void gnnmg_dataset_free(gnnmg_dataset* dataset);
 
-/** Writes a folder of `.npy` files and `metadata.json`, with all splits; a data set opened from it
- * has the first one chosen. */
+/** Writes a folder of `.npy` files and `metadata.json`, with all splits; when it is opened, the
+ * first is chosen. */
 GNNMG_STATUS gnnmg_dataset_save(const gnnmg_dataset* dataset, const char* path, int64_t timeout_ms);
 
 /** Writes a folder of parts: for each part the rows of its nodes as `.npy` files, and for each node
  * its part. Nodes keep their ids.
  *
- * A call with the same arguments continues after an interruption, with the same result.
- * ::GNNMG_PARTS_METHOD_CLUSTER and ::GNNMG_PARTS_METHOD_METIS keep every part within the slack of
- * nodes, edges, and training ids of the chosen split, plus one row.
- * @param dataset with one node type and one edge type
+ * After an interruption the same call continues, with the same result. ::GNNMG_PARTS_METHOD_CLUSTER
+ * and ::GNNMG_PARTS_METHOD_METIS keep the nodes, edges and training ids of every part within
+ * `node_slack`, `edge_slack` and `train_slack`, plus one row.
  * @param folder new, or begun or completed by an earlier call
  * @param given part of each node, in place of the method; NULL: none
  * @return ::GNNMG_ERR_MISMATCH if the folder was begun with other arguments or data;
@@ -820,9 +811,9 @@ GNNMG_STATUS gnnmg_dataset_save_parts(const gnnmg_dataset* dataset, const char* 
 /** Facts about all parts. */
 GNNMG_STATUS gnnmg_dataset_get_parts_info(const gnnmg_dataset* dataset, gnnmg_parts_info* info);
 
-/** Facts about one part, and the expected effect of a cache of rows of other parts.
+/** Facts about one part, and the expected effect of a cache of the most-read rows of other parts.
  * @param part its number
- * @param cache_rows rows in the cache: those read most often
+ * @param cache_rows rows in the cache
  * @return ::GNNMG_END after the last */
 GNNMG_STATUS gnnmg_dataset_get_part_info(const gnnmg_dataset* dataset, int32_t part,
                                          int64_t cache_rows, gnnmg_part_info* info);
@@ -833,9 +824,7 @@ GNNMG_STATUS gnnmg_dataset_export_book(const gnnmg_dataset* dataset, gnnmg_tenso
 /** Facts about a data set. */
 GNNMG_STATUS gnnmg_dataset_get_info(const gnnmg_dataset* dataset, gnnmg_dataset_info* info);
 
-/** Names of a data set, its feature tensor and its label tensor; empty: none.
- * @param features the feature tensor
- * @param labels the label tensor */
+/** Names of a data set, its feature tensor and its label tensor; empty: none. */
 GNNMG_STATUS gnnmg_dataset_get_names(const gnnmg_dataset* dataset, const char** name,
                                      const char** features, const char** labels);
 
@@ -844,41 +833,35 @@ GNNMG_STATUS gnnmg_dataset_get_names(const gnnmg_dataset* dataset, const char** 
 GNNMG_STATUS gnnmg_dataset_get_graph(const gnnmg_dataset* dataset, int64_t index,
                                      gnnmg_graph** graph);
 
-/** Lists the splits.
- * @param position as `index` */
+/** Lists the splits. */
 GNNMG_STATUS gnnmg_dataset_get_split_info(const gnnmg_dataset* dataset, int64_t position,
                                           const char** name, gnnmg_split_info* info);
 
 /** Makes a data set of the same data with another split chosen. Neither sees splits and weights
  * that the other gets later.
- * @param name of the split; NULL: that of the first
+ * @param name NULL: that of the first
  * @param index among the splits of that name */
 GNNMG_STATUS gnnmg_dataset_select_split(const gnnmg_dataset* dataset, const char* name,
                                         int32_t index, gnnmg_dataset** selected);
 
-/** Adds a split and chooses it. Its index is the number of splits that had its name.
- * @param name of the split
- * @param train ids in any order, each in at most one of the lists
- * @param validation ids
- * @param test ids
+/** Adds a split and chooses it. Its index is the number of earlier splits of its name.
+ * @param train ids in any order, each in at most one list
  * @return ::GNNMG_ERR_FORMAT for an id in two places */
 GNNMG_STATUS gnnmg_dataset_add_split(gnnmg_dataset* dataset, const char* name, const int64_t* train,
                                      int64_t num_train, const int64_t* validation,
                                      int64_t num_validation, const int64_t* test, int64_t num_test);
 
-/** Draws a split of the labeled nodes, and adds and chooses it.
- * @param settings of "split" */
+/** Draws a split of the labeled nodes, adds and chooses it. */
 GNNMG_STATUS gnnmg_dataset_add_random_split(gnnmg_dataset* dataset, const char* name,
                                             const char* settings);
 
-/** Divides the labeled nodes or graphs into folds, with classes spread evenly, adds a split for
- * each, which holds out that fold, and chooses the first.
- * @param name of the splits, not in use
- * @param settings of "folds" */
+/** Divides the labeled nodes or graphs into folds, with classes spread evenly, adds for each a
+ * split that holds it out, and chooses the first.
+ * @param name not in use */
 GNNMG_STATUS gnnmg_dataset_add_folds(gnnmg_dataset* dataset, const char* name,
                                      const char* settings);
 
-/** Labels: classes i64 [n], -1 for none, or f32 [n, T], NaN for none. */
+/** Labels, in the form of ::gnnmg_task. */
 GNNMG_STATUS gnnmg_dataset_export_labels(const gnnmg_dataset* dataset, gnnmg_tensor** labels);
 
 /** First node of each graph: i64 [graphs + 1].
@@ -892,19 +875,19 @@ GNNMG_STATUS gnnmg_dataset_export_split(const gnnmg_dataset* dataset, gnnmg_part
 /** Sets the weight of each class in losses of objects made later.
  *
  * A loss is the sum of weight times loss over the seeds, divided by the sum of the weights, exactly
- * over all mini-batches and ranks of a step. The weight of a seed is that of its class times its
- * own. Other metrics count every node once. gnnmg_dataset_save() stores the weights.
+ * over all mini-batches and ranks of a step. A seed's weight is that of its class times its own.
+ * Other metrics count every node once. gnnmg_dataset_save() stores the weights.
  * @param weights one per class or target, 0 or 1e-12 to 1e12, not all 0; NULL: remove */
 GNNMG_STATUS gnnmg_dataset_set_class_weights(gnnmg_dataset* dataset, const double* weights,
                                              int64_t num_weights);
 
 /** Gives every class the same total weight in the training part: labeled training nodes / (classes
  * x training nodes of the class).
- * @return ::GNNMG_ERR_INVALID_ARGUMENT naming a class without a training node */
+ * @return ::GNNMG_ERR_INVALID_ARGUMENT for a class without a training node */
 GNNMG_STATUS gnnmg_dataset_balance_classes(gnnmg_dataset* dataset);
 
-/** Sets the weight of each node in a loss, as gnnmg_dataset_set_class_weights().
- * @param weights f32 or f64 [num_nodes], in the same range, copied; NULL: remove */
+/** Sets the weight of each node in a loss.
+ * @param weights f32 or f64 [num_nodes], in the range of class weights, copied; NULL: remove */
 GNNMG_STATUS gnnmg_dataset_set_sample_weights(gnnmg_dataset* dataset, const gnnmg_tensor* weights);
 
 /** Class weights: f64 [classes or targets]. */
@@ -918,7 +901,7 @@ GNNMG_STATUS gnnmg_dataset_export_sample_weights(const gnnmg_dataset* dataset,
 /* ============================================================================================= */
 /** @defgroup sampler Sampler
  * A sampler draws the neighborhoods of seeds. Draws depend only on seed, epoch, mini-batch, hop and
- * node: a mini-batch is the same for any number of threads and ranks. */
+ * node, not on the number of threads and ranks. */
 
 /** A sampler. */
 typedef struct gnnmg_sampler gnnmg_sampler;
@@ -932,8 +915,8 @@ typedef int32_t gnnmg_draw;
 enum {
   GNNMG_DRAW_UNIFORM = 0,   /**< Each node draws exactly the fan-out. */
   GNNMG_DRAW_LABOR = 1,     /**< LABOR-0 (Balin 2023): a neighbor has one random number for all
-                                 nodes of a hop and is kept if it is below fan-out / degree, so
-                                 the fan-out is a mean. Fewer distinct nodes. */
+                                 nodes of a hop, and is drawn if it is below fan-out / degree.
+                                 Fewer distinct nodes; the fan-out is a mean. */
   GNNMG_DRAW_LABOR_ONCE = 2 /**< LABOR with one random number for all hops: fewer nodes still,
                                  but dependent hops. */
 };
@@ -946,7 +929,7 @@ typedef struct gnnmg_sampler_config {
   int64_t fanouts[16]; /**< Neighbors per node at each hop, from the seeds on; -1: all, 0: none.
                             All 0: 10 each. */
   int32_t replace;     /**< 1: draw with replacement. */
-  gnnmg_draw draw;     /**< LABOR: no replacement; on GPUs steps are not captured. */
+  gnnmg_draw draw;     /**< LABOR: not with `replace`; GPU steps are not captured. */
 } gnnmg_sampler_config;
 
 /** Request to a custom sampler: edges of one layer of a mini-batch. */
@@ -995,18 +978,15 @@ GNNMG_STATUS gnnmg_sampler_num_layers(const gnnmg_sampler* sampler, int32_t* cou
 /** Samples neighborhoods on the calling thread.
  * @param dataset source of features and labels, on the sampler's graph; NULL: none
  * @param seeds node ids; a repeated seed gets its own row with equal draws
- * @param times NULL: for temporal sampling, which this version does not have
- * @param seed determines the draws, with the next two
- * @param epoch any number
- * @param number any number
- * @return ::GNNMG_ERR_CALLBACK */
+ * @param times NULL; reserved for temporal sampling
+ * @param seed determines the draws, with `epoch` and `number` */
 GNNMG_STATUS gnnmg_sampler_sample(const gnnmg_sampler* sampler, const gnnmg_dataset* dataset,
                                   const int64_t* seeds, int64_t num_seeds, const int64_t* times,
                                   uint64_t seed, uint64_t epoch, uint64_t number,
                                   gnnmg_batch** batch, int64_t timeout_ms);
 
-/** Adds edges to the sample of the current callback. A wrong id ends the work after it with
- * ::GNNMG_ERR_CALLBACK, naming layer, edge and node.
+/** Adds edges to the current callback's sample. After a wrong id the work ends with
+ * ::GNNMG_ERR_CALLBACK.
  * @param targets among the callback's targets, in any order
  * @param edge_ids needed with the sampler's setting `edge_ids`, else ignored */
 GNNMG_STATUS gnnmg_sink_add_edges(gnnmg_sink* sink, const int64_t* sources, const int64_t* targets,
@@ -1016,7 +996,7 @@ GNNMG_STATUS gnnmg_sink_add_edges(gnnmg_sink* sink, const int64_t* sources, cons
  * @param targets node ids
  * @param fanout neighbors per target; -1: all
  * @param replace 1: with replacement
- * @param key of the callback's ::gnnmg_layer_info, or any number
+ * @param key of ::gnnmg_layer_info, or any number
  * @threading (b) for the graph, (c) for the sink */
 GNNMG_STATUS gnnmg_graph_sample_neighbors(const gnnmg_graph* graph, int32_t edge_type,
                                           const int64_t* targets, int64_t num_targets,
@@ -1025,9 +1005,9 @@ GNNMG_STATUS gnnmg_graph_sample_neighbors(const gnnmg_graph* graph, int32_t edge
 
 /* ============================================================================================= */
 /** @defgroup loader Loader
- * A loader makes the mini-batches of an epoch by a plan that all ranks compute alike. A step has
- * `batches_per_step` mini-batches, of which rank r gets numbers r, r + world_size, ..., or an empty
- * one if there is none for it. */
+ * A loader makes the mini-batches of an epoch by a plan that is the same on all ranks. Of a step's
+ * `batches_per_step` mini-batches rank r gets numbers r, r + world_size, ..., or an empty one if
+ * there is none. */
 
 /** A loader, whose threads prefetch mini-batches. */
 typedef struct gnnmg_loader gnnmg_loader;
@@ -1038,9 +1018,9 @@ enum {
   GNNMG_PLAN_GLOBAL = 0,              /**< One permutation; every id exactly once. */
   GNNMG_PLAN_DISTRIBUTED_SAMPLER = 1, /**< PyTorch's DistributedSampler, for comparison. */
   GNNMG_PLAN_CONTIGUOUS = 2,          /**< Slices as in DGL, for comparison. */
-  GNNMG_PLAN_PARTS = 3                /**< Data sets in parts: a mini-batch has ids of one part,
-                                           every id once, for any number of ranks and processes.
-                                           Set `batches_per_step` to the number of parts. */
+  GNNMG_PLAN_PARTS = 3                /**< Data sets in parts: ids of one part in each
+                                           mini-batch, every id once. Set `batches_per_step` to
+                                           the number of parts. */
 };
 
 /** Settings of a loader. */
@@ -1071,7 +1051,7 @@ typedef struct gnnmg_loader_info {
 } gnnmg_loader_info;
 
 /** Makes a loader for one part of the chosen split.
- * @param sampler a sampler on the data set's graph */
+ * @param sampler on the data set's graph */
 GNNMG_STATUS gnnmg_loader_create(const gnnmg_dataset* dataset, const gnnmg_sampler* sampler,
                                  const gnnmg_loader_config* config, const char* settings,
                                  gnnmg_loader** loader);
@@ -1093,14 +1073,11 @@ GNNMG_API void gnnmg_loader_free(gnnmg_loader* loader);
 /** Facts about the epoch of the next mini-batch. */
 GNNMG_STATUS gnnmg_loader_get_info(const gnnmg_loader* loader, gnnmg_loader_info* info);
 
-/** Moves to a step of an epoch, also after an error or gnnmg_loader_cancel().
- * @param epoch from 0
- * @param step from 0 */
+/** Moves to a step of an epoch, also after an error or gnnmg_loader_cancel(). */
 GNNMG_STATUS gnnmg_loader_start(gnnmg_loader* loader, int64_t epoch, int64_t step);
 
 /** Next mini-batch of this rank. After ::GNNMG_END the next epoch begins; the first is 0. An error
- * repeats until gnnmg_loader_start().
- * @return ::GNNMG_END; ::GNNMG_ERR_CALLBACK */
+ * repeats until gnnmg_loader_start(). */
 GNNMG_STATUS gnnmg_loader_next(gnnmg_loader* loader, gnnmg_batch** batch, int64_t timeout_ms);
 
 /** Stops the threads; gnnmg_loader_next() gives ::GNNMG_ERR_CANCELLED until gnnmg_loader_start().
@@ -1109,25 +1086,25 @@ GNNMG_API void gnnmg_loader_cancel(gnnmg_loader* loader);
 
 /* ============================================================================================= */
 /** @defgroup batch Batch
- * A mini-batch has a list of nodes that begins with the seeds (for graphs, with the nodes of one
- * graph after another), their features, the labels of the seeds, and a block of edges per layer.
- * Exported tensors are read-only, and on the GPU of its loader. A missing part is
- * ::GNNMG_ERR_NOT_FOUND. */
+ * A mini-batch has a list of nodes that begins with the seeds (of graphs: with the nodes of one
+ * graph after another), their features, the seeds' labels, and a block of edges per layer. Exported
+ * tensors are read-only, on the loader's device. A missing part is ::GNNMG_ERR_NOT_FOUND; dense
+ * features requested as sparse, or the reverse, are ::GNNMG_ERR_UNSUPPORTED. */
 
 /** Facts about a mini-batch. */
 typedef struct gnnmg_batch_info {
   uint32_t struct_size;
   int32_t num_layers;       /**< Blocks: the first reads the features, the last gives the seeds. */
   int64_t epoch;            /**< Epoch, from 0. */
-  int64_t number;           /**< Number in the plan of the epoch; -1: empty. */
+  int64_t number;           /**< Number in the epoch's plan; -1: empty. */
   int64_t step;             /**< Step of the epoch. */
-  int64_t num_seeds;        /**< 0: empty, but the rank takes part in the step. */
+  int64_t num_seeds;        /**< 0: empty, but part of the step. */
   int64_t num_nodes;        /**< Nodes, including seeds. */
   int64_t num_edges;        /**< Distinct edges drawn. */
   int64_t feature_dim;      /**< Columns of the features, or 0. */
   int64_t step_seeds;       /**< Seeds of the step on all ranks. */
-  double loss_weight;       /**< num_seeds / step_seeds: multiplied by it, means of mini-batches
-                                 add up to the step's. */
+  double loss_weight;       /**< num_seeds / step_seeds. Means of mini-batches, each times this,
+                                 add up to the step's mean. */
   double sample_seconds;    /**< Sampling. */
   double gather_seconds;    /**< Gathering features. */
   int32_t last_of_step;     /**< 1: this rank's last of the step: reduce and update. */
@@ -1151,8 +1128,7 @@ GNNMG_API void gnnmg_batch_free(gnnmg_batch* batch);
 /** Facts about a mini-batch. */
 GNNMG_STATUS gnnmg_batch_get_info(const gnnmg_batch* batch, gnnmg_batch_info* info);
 
-/** Sizes of one block.
- * @param layer from 0 */
+/** Sizes of one block. */
 GNNMG_STATUS gnnmg_batch_get_block_info(const gnnmg_batch* batch, int32_t layer, int32_t edge_type,
                                         gnnmg_block_info* info);
 
@@ -1162,17 +1138,15 @@ GNNMG_STATUS gnnmg_batch_export_seeds(const gnnmg_batch* batch, gnnmg_tensor** s
 /** First node of each seed, if seeds are graphs: i64 [num_seeds + 1]. */
 GNNMG_STATUS gnnmg_batch_export_graph_ptr(const gnnmg_batch* batch, gnnmg_tensor** graph_ptr);
 
-/** Nodes: the seeds, then the nodes of each hop in order of first appearance: i64 [num_nodes]. */
+/** Nodes: the seeds, then those of each hop in order of first appearance: i64 [num_nodes]. */
 GNNMG_STATUS gnnmg_batch_export_node_ids(const gnnmg_batch* batch, int32_t node_type,
                                          gnnmg_tensor** node_ids);
 
-/** Dense features of the nodes: [num_nodes, feature_dim] in the data set's type.
- * @return ::GNNMG_ERR_UNSUPPORTED if they are sparse */
+/** Dense features of the nodes: [num_nodes, feature_dim] in the data set's type. */
 GNNMG_STATUS gnnmg_batch_export_features(const gnnmg_batch* batch, int32_t node_type,
                                          gnnmg_tensor** features);
 
-/** Sparse features of the nodes: `indptr` i64, `indices` i32, `values` f32.
- * @return ::GNNMG_ERR_UNSUPPORTED if they are dense */
+/** Sparse features of the nodes. */
 GNNMG_STATUS gnnmg_batch_export_sparse_features(const gnnmg_batch* batch, int32_t node_type,
                                                 gnnmg_tensor** indptr, gnnmg_tensor** indices,
                                                 gnnmg_tensor** values);
@@ -1180,14 +1154,13 @@ GNNMG_STATUS gnnmg_batch_export_sparse_features(const gnnmg_batch* batch, int32_
 /** Labels of the seeds: i64 [num_seeds], or f32 [num_seeds, T]. */
 GNNMG_STATUS gnnmg_batch_export_labels(const gnnmg_batch* batch, gnnmg_tensor** labels);
 
-/** Weight of each label in a loss, f64 in the shape of the labels: that of the class times that of
- * the node; 1 if none are set, 0 without a label. */
+/** Weight of each label in a loss, f64 in the labels' shape: class weight times node weight; 1 if
+ * none are set, 0 without a label. */
 GNNMG_STATUS gnnmg_batch_export_weights(const gnnmg_batch* batch, gnnmg_tensor** weights);
 
-/** Edges of one layer, rows being targets, as positions in the list of nodes.
- * @param layer from 0
+/** Edges of one layer, as positions in the list of nodes.
  * @param indptr i32
- * @param indices sources, i32
+ * @param indices i32
  * @param edge_ids i64 [num_edges]; NULL if the sampler stores none. May be NULL */
 GNNMG_STATUS gnnmg_batch_export_block(const gnnmg_batch* batch, int32_t layer, int32_t edge_type,
                                       gnnmg_tensor** indptr, gnnmg_tensor** indices,
@@ -1196,16 +1169,16 @@ GNNMG_STATUS gnnmg_batch_export_block(const gnnmg_batch* batch, int32_t layer, i
 /* ============================================================================================= */
 /** @defgroup metrics Metrics
  * Results of gnnmg_trainer_evaluate(), gnnmg_model_evaluate() and validations, exact for any number
- * of ranks. Both functions also give a confusion matrix: labeled rows by class and by predicted
+ * of ranks. The two functions also give a confusion matrix: labeled rows by class and predicted
  * class, i64 [classes, classes], of at most 10 000 classes, or for binary targets i64 [targets, 2,
- * 2]. gnnmg_util.h has precision, recall and F1 of a class in it. */
+ * 2]. gnnmg_util.h has a class's precision, recall and F1. */
 
-/** Results of an evaluation. Fields that the task does not have are NaN, but accuracy and F1 of a
- * regression 0; without labels all are NaN, counts 0. */
+/** Results of an evaluation. Fields of other tasks are NaN, but accuracy and F1 of a regression 0.
+ * Without labels all are NaN, counts 0. */
 typedef struct gnnmg_metrics {
   uint32_t struct_size;
   gnnmg_task task;          /**< Task of the data set. */
-  int64_t count;            /**< Labeled rows, or labeled targets. */
+  int64_t count;            /**< Labeled rows or targets. */
   int64_t correct;          /**< Correct predictions among `count`. */
   double loss;              /**< Mean loss. */
   double accuracy;          /**< correct / count. */
@@ -1216,7 +1189,7 @@ typedef struct gnnmg_metrics {
   double rmse;              /**< Regression: root of the mean squared error. */
   double mae;               /**< Regression: mean absolute error. */
   double top_k_accuracy;    /**< Classes: share of rows whose class is among the `top_k` largest
-                                 results, the first of equal ones. */
+                                 results, of equal ones the first. */
 } gnnmg_metrics;
 
 /* ============================================================================================= */
@@ -1250,8 +1223,7 @@ enum {
 typedef int32_t gnnmg_framework;
 enum {
   GNNMG_FRAMEWORK_PYG = 0, /**< PyTorch Geometric: keys "convs.0.lin_l.weight", ... */
-  GNNMG_FRAMEWORK_DGL = 1  /**< DGL: keys "layers.0.fc_neigh.weight", ...; no added self-loops,
-                                degrees of the block, one winner of a tied maximum. */
+  GNNMG_FRAMEWORK_DGL = 1  /**< DGL: keys "layers.0.fc_neigh.weight", ... */
 };
 
 /** Aggregation of a node's neighbors. */
@@ -1264,7 +1236,7 @@ enum {
   GNNMG_AGGREGATION_SUM = 3,     /**< Not in DGL's GraphSAGE. */
   GNNMG_AGGREGATION_POOL = 4,    /**< DGL: maximum after a linear layer and ReLU. */
   GNNMG_AGGREGATION_LSTM = 5,    /**< GraphSAGE: a recurrent network over the neighbors in edge
-                                      order; PyG adds zeros up to the largest in-degree. */
+                                      order. */
   GNNMG_AGGREGATION_GCN = 6      /**< DGL: mean of the neighbors and the node itself. */
 };
 
@@ -1282,9 +1254,9 @@ enum {
   GNNMG_ACTIVATION_SIGMOID = 8     /**< 1 / (1 + exp(-x)) */
 };
 
-/** Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. "A graph" is one graph of
- * a mini-batch of graphs. In other mini-batches, and inside layers, it is all rows of the
- * mini-batch; in results for all nodes, all nodes. */
+/** Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. "A graph" means each
+ * graph of a mini-batch of graphs; in other mini-batches, and inside layers, all rows; in results
+ * for all nodes, all nodes. */
 typedef int32_t gnnmg_norm;
 enum {
   GNNMG_NORM_NONE = 0,        /**< None. */
@@ -1370,25 +1342,23 @@ GNNMG_STATUS gnnmg_model_create(const gnnmg_context* context, const gnnmg_datase
                                 const gnnmg_model_config* config, const char* settings,
                                 gnnmg_model** model);
 
-/** Adds a convolution to a model of ::GNNMG_ARCHITECTURE_LAYERS, before its first use. It must fit
- * the layer before it.
+/** Adds a convolution to a model of ::GNNMG_ARCHITECTURE_LAYERS. It must fit the layer before it.
  * @param name prefix of its keys, such as "conv1"; unique in the model
- * @param config of this layer: `output_dim` is the width of its rows, including concatenated heads;
+ * @param config of this layer: `output_dim` is the width of its rows, with concatenated heads;
  *   skip, jumping and readout do not apply; norms apply inside GIN, GINE and PyG's EdgeConv
- * @return ::GNNMG_ERR_BUSY after the first use */
+ * @return ::GNNMG_ERR_BUSY after the model's first use */
 GNNMG_STATUS gnnmg_model_add_conv(gnnmg_model* model, const char* name,
                                   const gnnmg_model_config* config, const char* settings);
 
 /** Adds a linear layer, as gnnmg_model_add_conv().
  * @param output_dim width of its rows
- * @param bias 1: add a bias */
+ * @param bias 1: add one */
 GNNMG_STATUS gnnmg_model_add_linear(gnnmg_model* model, const char* name, int64_t output_dim,
                                     int32_t bias);
 
 /** Adds a norm, as gnnmg_model_add_conv().
  * @param name NULL for a norm without parameters and statistics
- * @param norm not ::GNNMG_NORM_NONE
- * @param settings "norm" */
+ * @param norm not ::GNNMG_NORM_NONE */
 GNNMG_STATUS gnnmg_model_add_norm(gnnmg_model* model, const char* name, gnnmg_norm norm,
                                   const char* settings);
 
@@ -1415,8 +1385,7 @@ GNNMG_STATUS gnnmg_model_add_readout(gnnmg_model* model, const char* name, gnnmg
  * @param index number of the GPU; 0 for the CPU
  * @param stream a CUDA stream of the caller; 0: one of the library
  * @return ::GNNMG_ERR_DEPENDENCY without a GPU, with the reason; ::GNNMG_ERR_BUSY while the model
- *   has an optimizer or a trainer; ::GNNMG_ERR_UNSUPPORTED for a GPU that is too old, or `stream` 2
- */
+ *   has an optimizer or a trainer; ::GNNMG_ERR_UNSUPPORTED for too old a GPU, or `stream` 2 */
 GNNMG_STATUS gnnmg_model_set_device(gnnmg_model* model, gnnmg_device_type device, int32_t index,
                                     uint64_t stream);
 
@@ -1434,20 +1403,20 @@ GNNMG_STATUS gnnmg_model_get_info(const gnnmg_model* model, gnnmg_model_info* in
 GNNMG_STATUS gnnmg_model_tensor_key(const gnnmg_model* model, int64_t index, const char** key,
                                     int32_t* trained);
 
-/** A parameter or buffer, in the model's type; buffers may be i64. Exports of a model share its
+/** A parameter or buffer, in the model's type; buffers may be i64. Exports share the model's
  * memory: use them while no call uses the model. */
 GNNMG_STATUS gnnmg_model_export_tensor(const gnnmg_model* model, const char* key,
                                        gnnmg_tensor** tensor);
 
 /** Copies values into a parameter or buffer.
- * @param values of the same shape, in main memory or on a GPU */
+ * @param values of its shape, in main memory or on a GPU */
 GNNMG_STATUS gnnmg_model_set_tensor(gnnmg_model* model, const char* key,
                                     const gnnmg_tensor* values);
 
-/** Freezes parameters, or trains them again. Nothing changes a frozen parameter, which has no
- * gradient and no optimizer state; running statistics still move. Copies, snapshots and checkpoints
+/** Freezes parameters, or trains them again. A frozen parameter has no gradient and no optimizer
+ * state, and nothing changes it; running statistics still move. Copies, snapshots and checkpoints
  * stay frozen, files of weights do not. Tensors exported before no longer share memory.
- * @param pattern a key in which `*` stands for any characters: "convs.0.*"
+ * @param pattern a key, with `*` for any characters: "convs.0.*"
  * @param trainable 0: freeze; 1: train
  * @return ::GNNMG_ERR_BUSY while the model has an optimizer or a trainer */
 GNNMG_STATUS gnnmg_model_set_trainable(gnnmg_model* model, const char* pattern, int32_t trainable);
@@ -1459,39 +1428,36 @@ GNNMG_STATUS gnnmg_model_export_gradient(const gnnmg_model* model, const char* k
 /** All parameters as one array [num_parameters], frozen ones last. */
 GNNMG_STATUS gnnmg_model_export_parameters(const gnnmg_model* model, gnnmg_tensor** parameters);
 
-/** Gradients of all parameters that are not frozen, as one array for all-reduce. */
+/** Gradients of the parameters that are not frozen, as one array for all-reduce. */
 GNNMG_STATUS gnnmg_model_export_gradients(const gnnmg_model* model, gnnmg_tensor** gradients);
 
 /** Result of the model for the seeds of a mini-batch.
- * @param batch a mini-batch with features and as many layers as the model, on its device
+ * @param batch with features and as many layers as the model, on its device
  * @param logits [num_seeds, output_dim], a copy on the same device */
 GNNMG_STATUS gnnmg_model_infer(const gnnmg_model* model, const gnnmg_batch* batch,
                                gnnmg_tensor** logits);
 
-/** Training pass for the seeds of a mini-batch: applies dropout, and keeps the pass for
- * gnnmg_model_backward().
- * @param batch as for gnnmg_model_infer()
- * @param logits as for gnnmg_model_infer(); may be NULL
+/** gnnmg_model_infer() as a training pass: with dropout, and kept for gnnmg_model_backward().
+ * @param logits may be NULL
  * @return ::GNNMG_ERR_UNSUPPORTED for a sample without `transpose` */
 GNNMG_STATUS gnnmg_model_forward(gnnmg_model* model, const gnnmg_batch* batch,
                                  gnnmg_tensor** logits);
 
-/** Adds the gradient of the loss of the last gnnmg_model_forward() to the model's gradients. The
- * loss is the (weighted) sum over this mini-batch's labeled seeds, divided by the number (weight)
- * of those of the whole step, so that the losses of a step's mini-batches add up to its mean.
+/** Adds the gradient of the loss of the last gnnmg_model_forward() to the model's gradients. That
+ * loss is the weighted sum over the mini-batch's labeled seeds, divided by the sum of weights over
+ * the whole step: the losses of a step's mini-batches add up to the step's mean.
  * @param value that loss; may be NULL
  * @return ::GNNMG_ERR_NOT_FOUND without a forward since the parameters changed */
 GNNMG_STATUS gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss, double* value);
 
 /** gnnmg_model_backward() for a loss of the caller.
  * @param gradient of that loss by the logits, [num_seeds, output_dim], in the model's type, on any
- *   device
- * @return as gnnmg_model_backward() */
+ *   device */
 GNNMG_STATUS gnnmg_model_backward_from(gnnmg_model* model, const gnnmg_tensor* gradient);
 
 /** Metrics of one part of the chosen split, with full neighborhoods.
  * @param top_k classes of `top_k_accuracy`; 0: 5
- * @param confusion confusion matrix; may be NULL
+ * @param confusion may be NULL
  * @return ::GNNMG_ERR_INVALID_ARGUMENT for an empty part; ::GNNMG_ERR_UNSUPPORTED for a confusion
  *   matrix of a regression or of too many classes */
 GNNMG_STATUS gnnmg_model_evaluate(const gnnmg_model* model, const gnnmg_dataset* dataset,
@@ -1500,35 +1466,33 @@ GNNMG_STATUS gnnmg_model_evaluate(const gnnmg_model* model, const gnnmg_dataset*
 
 /** Result of the model for every node, or every graph if it has a readout, with full neighborhoods,
  * layer by layer.
- * @param path NULL, or a `.npy` file for the rows, which are then never in memory together
+ * @param path NULL, or a `.npy` file for the rows, which are then never all in memory
  * @param rows [nodes or graphs, output_dim]; NULL with a path */
 GNNMG_STATUS gnnmg_model_embed(const gnnmg_model* model, const gnnmg_dataset* dataset,
                                int32_t node_type, const char* path, gnnmg_tensor** rows,
                                int64_t timeout_ms);
 
-/** Writes all that gnnmg_model_open() needs: the tensors under the keys of the model's framework,
- * and the settings as JSON, in the metadata of safetensors or in a record of a `.pth` that
- * torch.load() ignores. A folder gets `model.safetensors` or `model.pth`, and `config.json` with
- * the SHA-256 of the weights; it can be opened at any moment, also while it is written again.
- * @param path a file; or an existing folder, or a path that ends with "/"
- * @param settings "model_file" */
+/** Writes all that gnnmg_model_open() needs: tensors under the keys of the model's framework, and
+ * settings as JSON, which torch.load() ignores in a `.pth`. A folder gets `model.safetensors` or
+ * `model.pth`, and `config.json` with the SHA-256 of the weights; it can be opened at any moment,
+ * also while it is written again.
+ * @param path a file; or an existing folder, or a path that ends with "/" */
 GNNMG_STATUS gnnmg_model_save(const gnnmg_model* model, const char* path, const char* settings,
                               int64_t timeout_ms);
 
-/** Makes a model from a file of gnnmg_model_save(), with the same bits; also from a checkpoint's
- * folder, with the weights trained last, or `best.safetensors` in it.
+/** Makes a model from a file of gnnmg_model_save(), with the same bits; also from a checkpoint (the
+ * weights trained last) or the `best.safetensors` in it.
  * @param path a file, or a folder with `model.safetensors` or `model.pth`
- * @return ::GNNMG_ERR_FORMAT for a file without settings, naming its first keys, or settings that
- *   do not fit its tensors; ::GNNMG_ERR_VERSION naming a setting of a later version;
- *   ::GNNMG_ERR_CHECKSUM or ::GNNMG_ERR_MISMATCH if `config.json` describes other weights;
- *   ::GNNMG_ERR_CANCELLED */
+ * @return ::GNNMG_ERR_FORMAT for a file without settings, or settings that do not fit its tensors;
+ *   ::GNNMG_ERR_VERSION for a setting of a later version; ::GNNMG_ERR_CHECKSUM or
+ *   ::GNNMG_ERR_MISMATCH if `config.json` describes other weights; ::GNNMG_ERR_CANCELLED */
 GNNMG_STATUS gnnmg_model_open(const gnnmg_context* context, const char* path, gnnmg_model** model);
 
-/** Settings of a model, with the values that were left to the data set.
+/** Settings of a model, with values that were left to the data set.
  * @param config filled */
 GNNMG_STATUS gnnmg_model_get_config(const gnnmg_model* model, gnnmg_model_config* config);
 
-/** All settings of a model as the JSON of gnnmg_model_save(): also custom layers, and task and
+/** All settings of a model as the JSON of gnnmg_model_save(), with custom layers, and task and
  * classes of its data set.
  * @param settings borrowed */
 GNNMG_STATUS gnnmg_model_get_settings(const gnnmg_model* model, const char** settings);
@@ -1537,17 +1501,16 @@ GNNMG_STATUS gnnmg_model_get_settings(const gnnmg_model* model, const char** set
  * framework, all or nothing. Prefixes that all keys have, such as "module.", are ignored. Settings
  * that results depend on must equal the file's; if it has none, the log warns.
  * @param path as for gnnmg_model_open()
- * @param settings of "model_file"
- * @return ::GNNMG_ERR_FORMAT listing keys that are missing, unexpected or of another shape;
- *   ::GNNMG_ERR_MISMATCH listing settings that differ; ::GNNMG_ERR_VERSION and ::GNNMG_ERR_CHECKSUM
- *   as gnnmg_model_open(); ::GNNMG_ERR_RANGE for a number beyond the model's type, or a variance or
+ * @return ::GNNMG_ERR_FORMAT for keys that are missing, unexpected or of another shape;
+ *   ::GNNMG_ERR_MISMATCH for settings that differ; ::GNNMG_ERR_VERSION and ::GNNMG_ERR_CHECKSUM as
+ *   gnnmg_model_open(); ::GNNMG_ERR_RANGE for a number beyond the model's type, or a variance or
  *   count below 0 */
 GNNMG_STATUS gnnmg_model_load(gnnmg_model* model, const char* path, const char* settings,
                               int64_t timeout_ms);
 
 /* ============================================================================================= */
 /** @defgroup optimizer Optimizer
- * An optimizer of a custom loop, or of a trainer: the latter can only be saved and loaded. */
+ * An optimizer updates a model in a custom loop. That of a trainer can only be saved and loaded. */
 
 /** An optimizer of one model. */
 typedef struct gnnmg_optimizer gnnmg_optimizer;
@@ -1579,32 +1542,29 @@ GNNMG_STATUS gnnmg_optimizer_set_learning_rate(gnnmg_optimizer* optimizer, doubl
 /** Learning rate. */
 GNNMG_STATUS gnnmg_optimizer_learning_rate(const gnnmg_optimizer* optimizer, double* rate);
 
-/** Writes the state of PyTorch's optimizer, for the parameters of a file of gnnmg_model_save() with
- * the same settings.
+/** Writes the state in the form of PyTorch's optimizers, for the parameters of a file of
+ * gnnmg_model_save() with the same settings.
  * @param path a `.pth`
- * @param settings of "model_file"
- * @return ::GNNMG_ERR_UNSUPPORTED naming a layer whose state cannot be converted to the other
+ * @return ::GNNMG_ERR_UNSUPPORTED for a layer whose state cannot be converted to the other
  *   framework */
 GNNMG_STATUS gnnmg_optimizer_save(const gnnmg_optimizer* optimizer, const char* path,
                                   const char* settings, int64_t timeout_ms);
 
 /** Reads a state of gnnmg_optimizer_save() or `torch.save(optimizer.state_dict())`, also from a
  * file of several objects such as a Lightning checkpoint; all or nothing. Rate and settings stay.
- * @param settings of "model_file"
- * @return ::GNNMG_ERR_FORMAT listing missing, unexpected and misshapen entries; ::GNNMG_ERR_RANGE
- *   for a number of steps below 0; ::GNNMG_ERR_UNSUPPORTED if parameters have had different numbers
- *   of steps, or as gnnmg_optimizer_save() */
+ * @return ::GNNMG_ERR_FORMAT for missing, unexpected or misshapen entries; ::GNNMG_ERR_RANGE for a
+ *   number of steps below 0; ::GNNMG_ERR_UNSUPPORTED if parameters have had different numbers of
+ *   steps, or as gnnmg_optimizer_save() */
 GNNMG_STATUS gnnmg_optimizer_load(gnnmg_optimizer* optimizer, const char* path,
                                   const char* settings, int64_t timeout_ms);
 
 /* ============================================================================================= */
 /** @defgroup comm Communicator
  * A communicator connects ranks; a handle is one rank's end. All ranks call the same operations in
- * the same order. Operations can return ::GNNMG_ERR_TIMEOUT naming the missing ranks,
- * ::GNNMG_ERR_PEER_LOST, ::GNNMG_ERR_AUTH if a message was changed in transit, and
- * ::GNNMG_ERR_ABORTED. After any failure but ::GNNMG_ERR_INVALID_ARGUMENT and ::GNNMG_ERR_BUSY
- * later calls give ::GNNMG_ERR_ABORTED with the first cause. Values on GPUs pass through main
- * memory; trainers use NCCL. */
+ * the same order. Operations can return ::GNNMG_ERR_TIMEOUT, ::GNNMG_ERR_PEER_LOST,
+ * ::GNNMG_ERR_ABORTED, and ::GNNMG_ERR_AUTH for a message changed in transit. After any failure but
+ * ::GNNMG_ERR_INVALID_ARGUMENT and ::GNNMG_ERR_BUSY later calls give ::GNNMG_ERR_ABORTED with the
+ * first cause. Values on GPUs pass through main memory; trainers use NCCL. */
 
 /** One rank's end of a communicator. */
 typedef struct gnnmg_comm gnnmg_comm;
@@ -1641,8 +1601,8 @@ typedef struct gnnmg_comm_config {
 GNNMG_STATUS gnnmg_comm_create_group(const gnnmg_context* context, int32_t world_size,
                                      const gnnmg_comm_config* config, gnnmg_comm** comms);
 
-/** Joins a job of processes, one rank each. Process 0 listens at `host` until all have joined,
- * proved that they know the token, and compared version and number of processes.
+/** Joins a job of processes, one rank each. Process 0 listens at `host` until all have joined. They
+ * prove that they know the token, and compare version and number of processes.
  * @param host name or address of process 0's machine; NULL: "127.0.0.1"
  * @param network_interface interface with this process's address; NULL: the one on the route to
  *   process 0
@@ -1659,7 +1619,7 @@ GNNMG_STATUS gnnmg_comm_create(const gnnmg_context* context, const char* host,
 /** gnnmg_comm_create() with the variables of torchrun, Open MPI or Slurm, GNNMG_TOKEN_FILE and
  * GNNMG_INTERFACE.
  * @param config only times
- * @return as gnnmg_comm_create(); ::GNNMG_ERR_INVALID_ARGUMENT naming a variable;
+ * @return as gnnmg_comm_create(); ::GNNMG_ERR_INVALID_ARGUMENT for a variable;
  *   ::GNNMG_ERR_NOT_FOUND without a launcher */
 GNNMG_STATUS gnnmg_comm_create_from_env(const gnnmg_context* context,
                                         const gnnmg_comm_config* config, gnnmg_comm** comm,
@@ -1704,12 +1664,11 @@ GNNMG_STATUS gnnmg_comm_all_to_all(gnnmg_comm* comm, const gnnmg_tensor* const* 
 GNNMG_STATUS gnnmg_comm_barrier(gnnmg_comm* comm, int64_t timeout_ms);
 
 /** Ends the running operation and the communicator, with the whole job of processes:
- * ::GNNMG_ERR_CANCELLED here, ::GNNMG_ERR_ABORTED on the others, naming this rank. Returns when
- * they have been notified. */
+ * ::GNNMG_ERR_CANCELLED here, ::GNNMG_ERR_ABORTED on the others, which know of it when the call
+ * returns. */
 GNNMG_API void gnnmg_comm_cancel(gnnmg_comm* comm);
 
-/** Ends the communicator in order, when all ranks have called it. Only gnnmg_comm_free() may
- * follow. */
+/** Ends the communicator in order, when all ranks have called it. Only a free may follow. */
 GNNMG_STATUS gnnmg_comm_shutdown(gnnmg_comm* comm, int64_t timeout_ms);
 
 /* ============================================================================================= */
@@ -1725,8 +1684,8 @@ enum {
                                        parts divide these. */
 };
 
-/** Settings of requests for parts elsewhere; `reading`, `insecure` and `port` for
- * gnnmg_dataset_open_parts(). */
+/** Settings of requests for parts elsewhere. gnnmg_dataset_open_served() ignores `reading` and
+ * `port`. */
 typedef struct gnnmg_served_config {
   uint32_t struct_size;
   int32_t max_in_flight;       /**< Concurrent requests to each part, 1 to 1024. Default 8. */
@@ -1744,8 +1703,8 @@ typedef struct gnnmg_served_config {
  * A process has the parts whose folders `part-0000`, ... it finds. If every process finds all, they
  * divide the parts and read other rows from the folder. Otherwise each serves its parts until all
  * have freed their data sets or the job ends: call gnnmg_comm_shutdown() after the last read.
- * Connections to other machines need the job's token, and TLS (options `tls_certificate`,
- * `tls_key`, `tls_authority` of the context) or `insecure`.
+ * Connections to other machines need the job's token, and TLS (the context's options
+ * `tls_certificate`, `tls_key`, `tls_authority`) or `insecure`.
  *
  * Results have the same bits for any number of parts and processes. Transforms, saving, exported
  * edges, outgoing edges, and exact results of models with norms over the rows of all edges are
@@ -1773,19 +1732,16 @@ GNNMG_STATUS gnnmg_dataset_open_served(const gnnmg_context* context, const char*
 /** @defgroup trainer Trainer
  * A trainer runs the whole loop over ranks: order, sampling, gradients, updates, evaluation,
  * keeping the best weights. Each rank has a thread, a replica of the model and a loader; the ranks
- * of a process share graph and features.
+ * of a process share graph and features. Ranks on GPUs exchange by NCCL.
  *
- * With a communicator among processes, each makes a trainer, and these train one model together;
- * ranks are numbered by process. Start, run, step, evaluate, embed, save and load are then
- * collective: all processes make the same calls in the same order, for one trainer of a
- * communicator at a time. The first call compares data and settings (::GNNMG_ERR_MISMATCH) and
- * takes weights and position from process 0, which alone writes records and checkpoints. A failure
- * on one process is ::GNNMG_ERR_ABORTED on the others, a lost one ::GNNMG_ERR_PEER_LOST, a late one
- * ::GNNMG_ERR_TIMEOUT. Afterwards, unless a process is lost, training continues when all processes
- * make the same call again.
- *
- * Ranks on GPUs exchange by NCCL. Processes that see the same GPUs divide them; all processes have
- * GPUs, or none has. */
+ * With a communicator among processes, the trainers of all train one model; ranks are numbered by
+ * process. Start, run, step, evaluate, embed, save and load are then collective: all processes make
+ * the same calls in the same order, for one trainer of a communicator at a time. The first compares
+ * data and settings (::GNNMG_ERR_MISMATCH) and takes weights and position from process 0, which
+ * alone writes records and checkpoints. A failure on one process is ::GNNMG_ERR_ABORTED on the
+ * others, a lost one ::GNNMG_ERR_PEER_LOST, a late one ::GNNMG_ERR_TIMEOUT. Unless a process is
+ * lost, the same call on all processes then continues. Processes that see the same GPUs divide
+ * them; all have GPUs, or none. */
 
 /** A trainer. */
 typedef struct gnnmg_trainer gnnmg_trainer;
@@ -1794,12 +1750,11 @@ typedef struct gnnmg_trainer gnnmg_trainer;
 typedef struct gnnmg_trainer_config {
   uint32_t struct_size;
   int32_t num_ranks;              /**< Ranks of this process, one thread each. Default: one per
-                                       entry of `devices`, else one per GPU of this process's
-                                       share, else one. */
+                                       GPU of its share, or one. */
   int64_t num_epochs;             /**< Passes over the training part. Default 10. */
   int64_t batch_size;             /**< Seeds per mini-batch. Default 1024. */
-  int64_t batches_per_step;       /**< Mini-batches per step, all ranks together, which give
-                                       equal steps for any number of ranks. Default: one per
+  int64_t batches_per_step;       /**< Mini-batches per step, all ranks together: equal numbers
+                                       give equal steps on any number of ranks. Default: one per
                                        rank. */
   gnnmg_loss loss;                /**< Loss function. */
   gnnmg_optimizer_kind optimizer; /**< Optimizer. */
@@ -1808,13 +1763,13 @@ typedef struct gnnmg_trainer_config {
   double clip_norm;               /**< Maximum 2-norm of all gradients. Default: none. */
   uint64_t seed;                  /**< Seed of order, draws and dropout. */
   gnnmg_plan plan;                /**< Division among ranks. */
-  gnnmg_device_type device;       /**< ::GNNMG_DEVICE_AUTO: GPUs if there is one per rank in all
-                                       processes, else the CPU; the log says why. */
+  gnnmg_device_type device;       /**< ::GNNMG_DEVICE_AUTO: GPUs if there are enough for all
+                                       ranks, else the CPU; the log says why. */
   int64_t early_stop_patience;    /**< Validations without improvement before the end. Default:
                                        no limit. */
-  int32_t deterministic;          /**< 1: with equal `batches_per_step`, weights and metrics have
-                                       the same bits for any number of ranks and threads, also
-                                       after a resume, on one kind of CPU or GPU. */
+  int32_t deterministic;          /**< 1: with equal `batches_per_step`, the same bits for any
+                                       number of ranks and threads, also after a resume, on one
+                                       kind of CPU or GPU. */
   int32_t padding0;
 } gnnmg_trainer_config;
 
@@ -1840,8 +1795,8 @@ typedef struct gnnmg_memory_info {
   int64_t num_cached;                        /**< Cached rows. */
   gnnmg_graph_placement graph_placement;     /**< Not AUTO. */
   gnnmg_feature_placement feature_placement; /**< Not AUTO. */
-  int32_t bounded;                           /**< 1: complete; 0: without steps: mini-batches of
-                                                  a custom sampler have no bound. */
+  int32_t bounded;                           /**< 0: without steps, as mini-batches of a custom
+                                                  sampler have no bound; 1: complete. */
   int32_t padding;
 } gnnmg_memory_info;
 
@@ -1855,8 +1810,7 @@ enum {
   GNNMG_TRAINER_STATE_FAILED = 4    /**< Ended with an error. */
 };
 
-/** Times of a rank's steps, in seconds; the guide on GPUs tells how these are measured there. The
- * last field of its structs; later versions append to it. */
+/** Times of a rank's steps, in seconds. Last in its structs, so that it can grow. */
 typedef struct gnnmg_times {
   double total;     /**< Everything but validation. */
   double wait;      /**< Waiting for mini-batches. */
@@ -1900,9 +1854,9 @@ typedef struct gnnmg_rank_info {
   int64_t epoch;          /**< Epoch, from 0. */
   int64_t num_steps;      /**< Complete steps. */
   int64_t bus_bytes;      /**< Bytes that its GPU read over the bus: mini-batches and feature
-                               rows, without edges of a pinned graph. */
+                               rows, no edges of a pinned graph. */
   int64_t num_rows;       /**< Rows gathered by its GPU, known at the end of the epoch. */
-  int64_t num_rows_there; /**< Rows gathered from the GPU's own memory. */
+  int64_t num_rows_there; /**< Rows from the GPU's own memory. */
   double idle_seconds;    /**< Idle time of the GPU's training queue, or of the rank's thread:
                                `total` - `compute` - `reduce` - `optimizer`. */
   gnnmg_times times;      /**< Times in the epoch so far. */
@@ -1934,8 +1888,7 @@ typedef struct gnnmg_epoch_info {
  * @return 0, or anything else to end training */
 typedef int32_t (*gnnmg_epoch_fn)(const gnnmg_epoch_info* epoch, void* user_data);
 
-/** A mini-batch for a ::gnnmg_loss_fn. Arrays are in main memory, row by row, and live for the
- * call. */
+/** A mini-batch for a ::gnnmg_loss_fn. Arrays are in main memory, row by row, for the call. */
 typedef struct gnnmg_loss_batch {
   uint32_t struct_size;
   gnnmg_dtype dtype;      /**< f32 or f64. */
@@ -1946,14 +1899,13 @@ typedef struct gnnmg_loss_batch {
   const int64_t* classes; /**< [num_rows], -1 for none; NULL for other tasks. */
   const void* targets;    /**< Labels of other tasks, [num_rows, num_columns], NaN for none. */
   const double* weights;  /**< Weights of the labels, in the same shape; 0 without a label. */
-  void* gradient;         /**< [num_rows, num_columns], 0 before the call: add the gradient of
-                               `loss`. */
+  void* gradient;         /**< [num_rows, num_columns], zeros: add the gradient of `loss`. */
   double loss;            /**< Set this to the sum of the weighted losses. */
-  double weight;          /**< The sum of `weights`; may be set. `loss` and `gradient` are
-                               divided by the sum of `weight` over a step's mini-batches. */
+  double weight;          /**< Preset to the sum of `weights`; may be changed. `loss` and
+                               `gradient` are divided by its sum over a step's mini-batches. */
 } gnnmg_loss_batch;
 
-/** A loss of the caller, which adds to `gradient` and sets `loss`; see gnnmg_trainer_set_loss().
+/** A loss of the caller; see gnnmg_trainer_set_loss().
  * @return 0, or anything else to end training */
 typedef int32_t (*gnnmg_loss_fn)(gnnmg_loss_batch* batch, void* user_data);
 
@@ -1965,8 +1917,8 @@ enum {
 };
 
 /** Makes a trainer.
- * @param model in main memory; from GPUs its weights come back after each epoch, at checkpoints and
- *   at the end of a call
+ * @param model in main memory; from GPUs its weights come back after each epoch, before `on_epoch`,
+ *   at checkpoints and at the end of a call
  * @param dataset with features, labels and a split
  * @param sampler on its graph; NULL: fan-out 10 a layer, or whole graphs
  * @param comm of gnnmg_comm_create() or gnnmg_comm_create_from_env(); NULL: this process alone
@@ -1998,9 +1950,9 @@ typedef struct gnnmg_checkpoint_config {
  * epoch, and at the end. Training pauses only for a copy in memory; a failed write is an error of
  * the next step.
  *
- * A checkpoint is a folder with weights, optimizer, position and SHA-256 sums; `latest` and `best`
- * beside the checkpoints name one each. The folder belongs to the training that began it:
- * gnnmg_trainer_load() continues it, and the start of another is ::GNNMG_ERR_MISMATCH.
+ * A checkpoint is a folder; `latest` and `best` beside the checkpoints name one each. The folder of
+ * checkpoints belongs to the training that began it: gnnmg_trainer_load() continues it, another
+ * start is ::GNNMG_ERR_MISMATCH.
  * @param folder made by the first write; NULL: no more checkpoints */
 GNNMG_STATUS gnnmg_trainer_set_checkpoints(gnnmg_trainer* trainer, const char* folder,
                                            const gnnmg_checkpoint_config* config);
@@ -2009,22 +1961,21 @@ GNNMG_STATUS gnnmg_trainer_set_checkpoints(gnnmg_trainer* trainer, const char* f
  * @return ::GNNMG_ERR_NAN if a weight is not finite */
 GNNMG_STATUS gnnmg_trainer_save(gnnmg_trainer* trainer, const char* path, int64_t timeout_ms);
 
-/** Continues from a checkpoint, also in the middle of an epoch: with the same bits on the same
- * number of ranks, with the same mini-batches on another; all or nothing. Data, sampler, model, and
- * settings of the plan (seed, batch size, order, loss, kind of optimizer, `best_by`) must equal the
- * saved ones; rates, schedule, epochs and ranks are the trainer's.
- * @param path a checkpoint, or a folder of checkpoints: the newest complete one is used
- * @return ::GNNMG_ERR_CHECKSUM if none is complete; ::GNNMG_ERR_MISMATCH listing the differences;
- *   ::GNNMG_ERR_VERSION */
+/** Continues from a checkpoint, also in the middle of an epoch; all or nothing. On the same number
+ * of ranks the bits are the same, on another the mini-batches. Data, sampler, model, and settings
+ * of the plan (seed, batch size, order, loss, kind of optimizer, `best_by`) must equal the saved
+ * ones; rates, schedule, epochs and ranks are the trainer's.
+ * @param path a checkpoint, or a folder of them: the newest complete one is used
+ * @return ::GNNMG_ERR_CHECKSUM if none is complete; ::GNNMG_ERR_MISMATCH; ::GNNMG_ERR_VERSION */
 GNNMG_STATUS gnnmg_trainer_load(gnnmg_trainer* trainer, const char* path, int64_t timeout_ms);
 
-/** Optimizer of the trainer. gnnmg_optimizer_save() and gnnmg_optimizer_load() are then collective,
- * between two steps; the caller loads the weights that belong to a state.
+/** Optimizer of the trainer. Saving and loading it are then collective, between two steps; the
+ * caller loads the weights that belong to a state.
  * @threading (a) */
 GNNMG_STATUS gnnmg_trainer_get_optimizer(const gnnmg_trainer* trainer, gnnmg_optimizer** optimizer);
 
-/** Replaces the loss of training, not of evaluations, by a function that is called once a
- * mini-batch, one call at a time, on a thread that waits. All processes set a function, or none.
+/** Replaces the loss of training, not of evaluations, by a function, called once a mini-batch, one
+ * call at a time, on a thread that waits. All processes set one, or none.
  * @param trainer a trainer on the CPU that has not worked yet
  * @param function NULL: the setting `loss`
  * @return ::GNNMG_ERR_BUSY after the first work; ::GNNMG_ERR_UNSUPPORTED on GPUs */
@@ -2032,8 +1983,8 @@ GNNMG_STATUS gnnmg_trainer_set_loss(gnnmg_trainer* trainer, gnnmg_loss_fn functi
                                     gnnmg_release_fn release);
 
 /** Sets the learning rate of all ranks, in place of config and schedule, from the next epoch or
- * gnnmg_trainer_step() on; also in `on_epoch`. Processes with different rates end with
- * ::GNNMG_ERR_MISMATCH. Checkpoints keep it.
+ * gnnmg_trainer_step() on; also in `on_epoch`. Checkpoints keep it. Different rates on processes
+ * end in ::GNNMG_ERR_MISMATCH.
  * @threading (a) */
 GNNMG_STATUS gnnmg_trainer_set_learning_rate(gnnmg_trainer* trainer, double rate);
 
@@ -2044,15 +1995,13 @@ GNNMG_STATUS gnnmg_trainer_start(gnnmg_trainer* trainer, gnnmg_epoch_fn on_epoch
 
 /** Waits for the end of training and runs its callbacks. After an error the model has the weights
  * of the last step of the first rank, or those last read from its lost GPU.
- * @return ::GNNMG_OK, also after gnnmg_trainer_stop(); ::GNNMG_ERR_CALLBACK; ::GNNMG_ERR_DIVERGED;
- *   ::GNNMG_ERR_TIMEOUT, ::GNNMG_ERR_PEER_LOST or ::GNNMG_ERR_DEVICE_LOST naming a rank;
- *   ::GNNMG_ERR_NO_MEMORY if a GPU is too small; ::GNNMG_ERR_UNSUPPORTED for a placement that is
- *   not possible */
+ * @return ::GNNMG_OK, also after gnnmg_trainer_stop(); ::GNNMG_ERR_DIVERGED; ::GNNMG_ERR_TIMEOUT;
+ *   ::GNNMG_ERR_PEER_LOST; ::GNNMG_ERR_NO_MEMORY if a GPU is too small; ::GNNMG_ERR_UNSUPPORTED for
+ *   an impossible placement */
 GNNMG_STATUS gnnmg_trainer_wait(gnnmg_trainer* trainer, int64_t timeout_ms);
 
 /** gnnmg_trainer_start(), then gnnmg_trainer_wait().
- * @param on_epoch called after each epoch, or NULL
- * @return as gnnmg_trainer_wait() */
+ * @param on_epoch called after each epoch, or NULL */
 GNNMG_STATUS gnnmg_trainer_run(gnnmg_trainer* trainer, gnnmg_epoch_fn on_epoch, void* user_data,
                                gnnmg_release_fn release);
 
@@ -2070,22 +2019,20 @@ GNNMG_API void gnnmg_trainer_cancel(gnnmg_trainer* trainer);
 GNNMG_STATUS gnnmg_trainer_step(gnnmg_trainer* trainer, double* loss, int64_t timeout_ms);
 
 /** Metrics of one part of the split, by all ranks; the same on all processes.
- * @param confusion confusion matrix; may be NULL
+ * @param confusion may be NULL
  * @return as gnnmg_model_evaluate() and gnnmg_trainer_wait() */
 GNNMG_STATUS gnnmg_trainer_evaluate(gnnmg_trainer* trainer, gnnmg_part part, gnnmg_metrics* metrics,
                                     gnnmg_tensor** confusion, int64_t timeout_ms);
 
 /** gnnmg_model_embed() by all ranks. Every process gets all rows; process 0 writes the file. With
  * `deterministic` the bits are the same for any number of ranks.
- * @param path as for gnnmg_model_embed()
- * @param rows as for gnnmg_model_embed()
  * @return errors as gnnmg_trainer_wait() */
 GNNMG_STATUS gnnmg_trainer_embed(gnnmg_trainer* trainer, int32_t node_type, const char* path,
                                  gnnmg_tensor** rows, int64_t timeout_ms);
 
 /** Upper bound of the training's memory on a GPU, even without one. Ranks on GPUs reserve it when
  * they begin, or end with ::GNNMG_ERR_NO_MEMORY, listing these parts.
- * @param gpu_bytes total memory of the GPU; 0: free memory of the first rank's GPU
+ * @param gpu_bytes total memory of the GPU; 0: free memory of the first rank's
  * @return ::GNNMG_ERR_NOT_FOUND on the CPU with `gpu_bytes` 0 */
 GNNMG_STATUS gnnmg_trainer_get_memory_info(const gnnmg_trainer* trainer, size_t gpu_bytes,
                                            gnnmg_memory_info* info);
@@ -2096,7 +2043,6 @@ GNNMG_STATUS gnnmg_trainer_progress(const gnnmg_trainer* trainer, gnnmg_progress
 
 /** Facts about a rank of this process in the running epoch, or in the previous one until its first
  * step is complete.
- * @param index number of the rank in this process
  * @return ::GNNMG_ERR_NOT_FOUND after the last
  * @threading (a) */
 GNNMG_STATUS gnnmg_trainer_get_rank_info(const gnnmg_trainer* trainer, int64_t index,
@@ -2106,10 +2052,9 @@ GNNMG_STATUS gnnmg_trainer_get_rank_info(const gnnmg_trainer* trainer, int64_t i
  * @threading (a) */
 GNNMG_STATUS gnnmg_trainer_get_model(const gnnmg_trainer* trainer, gnnmg_model** model);
 
-/** Copies the model as of the last complete step, also during training and in a callback. With the
- * setting `average` the copy has the averaged weights; after the last epoch, those that the trainer
- * leaves (`keep_best`). From GPUs it has the weights that came to main memory last: at the end of
- * an epoch, before `on_epoch`, or at a checkpoint.
+/** Copies the model as of the last complete step, also during training and in a callback; from GPUs
+ * with the weights that came back last. With the setting `average` the copy has the averaged
+ * weights; after the last epoch, those that the trainer leaves (`keep_best`).
  * @return ::GNNMG_ERR_BUSY while something else changes the model
  * @threading (a) */
 GNNMG_STATUS gnnmg_trainer_snapshot(const gnnmg_trainer* trainer, gnnmg_model** model);
@@ -2151,22 +2096,20 @@ typedef struct gnnmg_predictor_info {
 } gnnmg_predictor_info;
 
 /** Makes a predictor. Without the setting `fanouts` it takes whole neighborhoods, and its results
- * are those of gnnmg_model_embed() up to rounding. With it they are the bits of gnnmg_model_infer()
- * on gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0. If a norm takes
- * all nodes together, this call computes all results.
+ * are those of gnnmg_model_embed() up to rounding; with it, the bits of gnnmg_model_infer() on
+ * gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0. If a norm takes all
+ * nodes together, this call computes all results.
  * @param model on any device
  * @param dataset with the model's features; labels are not needed. Ids are its graphs if the model
  *   has a readout, else its nodes
  * @return ::GNNMG_ERR_BUSY while a trainer holds the model (use gnnmg_trainer_snapshot());
- *   ::GNNMG_ERR_UNSUPPORTED for a graph of several types; ::GNNMG_ERR_PEER_LOST naming a process
- *   that has parts of the graph */
+ *   ::GNNMG_ERR_UNSUPPORTED for a graph of several types; ::GNNMG_ERR_PEER_LOST */
 GNNMG_STATUS gnnmg_predictor_create(const gnnmg_model* model, const gnnmg_dataset* dataset,
                                     const char* settings, gnnmg_predictor** predictor);
 
 /** Results for nodes or graphs, on the calling thread; a call of little work starts no other
  * threads. For all nodes gnnmg_model_embed() is faster.
  * @param ids in any order, with repetitions
- * @param output kind of result
  * @param out one row per id, without gaps; may be NULL with `capacity` 0 to learn `needed`
  * @param capacity bytes of `out`; too few are ::GNNMG_ERR_INVALID_ARGUMENT
  * @param needed bytes of the result; may be NULL
@@ -2216,8 +2159,8 @@ typedef struct gnnmg_server_info {
   double p99_seconds;     /**< 99th percentile, within 13 %. */
 } gnnmg_server_info;
 
-/** Opens parts for serving. Edges and sparse features are read into memory; dense rows are read on
- * demand, and kept while half of the machine's memory is free.
+/** Opens parts for serving. Edges and sparse features are read into memory; dense rows on demand,
+ * and kept while half of the machine's memory is free.
  * @param folder as for gnnmg_dataset_open_parts()
  * @param parts numbers of the parts to serve; NULL: all
  * @param address to listen at: "10.0.0.7:7300", "[::]:7300"; port 0: any
@@ -2231,7 +2174,7 @@ GNNMG_STATUS gnnmg_server_create(const gnnmg_context* context, const char* folde
  * gnnmg_server_start() reads.
  * @param certificate the server's
  * @param key its key
- * @param authority the one that signed the clients'
+ * @param authority signer of the clients' certificates
  * @return ::GNNMG_ERR_BUSY after the start
  * @threading (b) */
 GNNMG_STATUS gnnmg_server_set_tls(gnnmg_server* server, const char* certificate, const char* key,

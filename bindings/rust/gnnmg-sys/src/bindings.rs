@@ -20,7 +20,7 @@ pub const GNNMG_ERR_HANDLE: gnnmg_status = -2;
 pub const GNNMG_ERR_BUSY: gnnmg_status = -3;
 /// Other version of header, struct or file.
 pub const GNNMG_ERR_VERSION: gnnmg_status = -4;
-/// No such file, name, key, index or number.
+/// No such name, key, file, index or number.
 pub const GNNMG_ERR_NOT_FOUND: gnnmg_status = -5;
 /// Reading or writing failed; the text has errno.
 pub const GNNMG_ERR_IO: gnnmg_status = -6;
@@ -40,7 +40,7 @@ pub const GNNMG_ERR_NO_MEMORY: gnnmg_status = -12;
 pub const GNNMG_ERR_DEPENDENCY: gnnmg_status = -13;
 /// Not supported.
 pub const GNNMG_ERR_UNSUPPORTED: gnnmg_status = -14;
-/// A device has failed and stays failed.
+/// A device has failed.
 pub const GNNMG_ERR_DEVICE_LOST: gnnmg_status = -15;
 /// A configured deadline passed.
 pub const GNNMG_ERR_TIMEOUT: gnnmg_status = -16;
@@ -61,7 +61,7 @@ pub const GNNMG_ERR_PROTOCOL: gnnmg_status = -22;
 pub const GNNMG_ERR_CANCELLED: gnnmg_status = -23;
 /// A callback returned non-zero.
 pub const GNNMG_ERR_CALLBACK: gnnmg_status = -24;
-/// The library was in use before a fork.
+/// The process is a forked child.
 pub const GNNMG_ERR_FORKED: gnnmg_status = -25;
 /// A fault of the library; please report it.
 pub const GNNMG_ERR_INTERNAL: gnnmg_status = -26;
@@ -115,12 +115,12 @@ pub struct gnnmg_context {
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_context_config {
     pub struct_size: u32,
-    /** Threads for reading, sampling and evaluation, including the
-caller's. Default: one per core.*/
+    /** Threads for reading, sampling and evaluation, with the caller's.
+Default: one per core.*/
     pub num_threads: i32,
-    /// Messages in the queue; new ones replace the oldest. Default 1024.
+    /// Messages kept; new ones replace the oldest. Default 1024.
     pub log_capacity: i64,
-    /** Bytes of graphs, samples, mini-batches and result rows, not
+    /** Bytes of graphs, samples, mini-batches and results, without
 LibTorch's. Default: no limit.*/
     pub memory_limit: usize,
 }
@@ -156,7 +156,7 @@ pub struct gnnmg_context_info {
     pub num_cores: i32,
     /// LibTorch's version, as `GNNMG_VERSION`.
     pub torch_version: i32,
-    /// Limit in bytes; 0: none.
+    /// Bytes; 0: none.
     pub memory_limit: usize,
     /// Bytes in use.
     pub memory_used: usize,
@@ -286,15 +286,14 @@ pub const GNNMG_DEVICE_CPU: gnnmg_device_type = 1;
 pub const GNNMG_DEVICE_CUDA: gnnmg_device_type = 2;
 /// Memory from which GPUs read the graph.
 pub type gnnmg_graph_placement = i32;
-/** DEVICE up to 40 % of free GPU memory, else PINNED, else
+/** DEVICE up to 40 % of free GPU memory, else PINNED or
 HOST.*/
 pub const GNNMG_GRAPH_PLACEMENT_AUTO: gnnmg_graph_placement = 0;
 /// A copy in each GPU.
 pub const GNNMG_GRAPH_PLACEMENT_DEVICE: gnnmg_graph_placement = 1;
 /// One copy in pinned main memory.
 pub const GNNMG_GRAPH_PLACEMENT_PINNED: gnnmg_graph_placement = 2;
-/** Main memory; loader threads sample. For custom samplers
-and whole graphs.*/
+/// Main memory; loader threads sample.
 pub const GNNMG_GRAPH_PLACEMENT_HOST: gnnmg_graph_placement = 3;
 /// Memory from which GPUs read rows of features.
 pub type gnnmg_feature_placement = i32;
@@ -307,8 +306,7 @@ pub const GNNMG_FEATURE_PLACEMENT_DEVICE: gnnmg_feature_placement = 1;
 pub const GNNMG_FEATURE_PLACEMENT_PINNED: gnnmg_feature_placement = 2;
 /// PINNED, with the hottest rows also in each GPU.
 pub const GNNMG_FEATURE_PLACEMENT_CACHED: gnnmg_feature_placement = 3;
-/** Main memory; loader threads gather. For sparse rows
-and mapped files.*/
+/// Main memory; loader threads gather.
 pub const GNNMG_FEATURE_PLACEMENT_HOST: gnnmg_feature_placement = 4;
 /** CACHED, with different rows on each GPU of a trainer;
 GPUs read each other.*/
@@ -506,11 +504,11 @@ pub struct gnnmg_dataset {
 pub type gnnmg_task = i32;
 /// No labels.
 pub const GNNMG_TASK_NONE: gnnmg_task = 0;
-/// One class: i64 \[N\], -1 for no label.
+/// One class: i64 \[N\], -1 for none.
 pub const GNNMG_TASK_MULTICLASS: gnnmg_task = 1;
-/// Yes or no: f32 \[N, T\], NaN for no label.
+/// Yes or no: f32 \[N, T\], NaN for none.
 pub const GNNMG_TASK_BINARY: gnnmg_task = 2;
-/// Numbers: f32 \[N, T\], NaN for no label.
+/// Numbers: f32 \[N, T\], NaN for none.
 pub const GNNMG_TASK_REGRESSION: gnnmg_task = 3;
 /// Part of a split.
 pub type gnnmg_part = i32;
@@ -578,7 +576,7 @@ const _: () = {
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_split_info {
     pub struct_size: u32,
-    /// Index among the splits of the same name.
+    /// Index among splits of this name.
     pub index: i32,
     /// Training ids.
     pub num_train: i64,
@@ -611,10 +609,10 @@ const _: () = {
 };
 /// Division of the nodes into parts.
 pub type gnnmg_parts_method = i32;
-/// Few edges between parts. 26 bytes per node and 0.3 GB.
+/// Few edges between parts.
 pub const GNNMG_PARTS_METHOD_CLUSTER: gnnmg_parts_method = 0;
-/** METIS, if installed: 120 bytes per edge. Meanwhile it
-handles SIGABRT and SIGTERM, and uses rand().*/
+/** METIS, if installed. While it runs, it handles SIGABRT and
+SIGTERM, and uses rand().*/
 pub const GNNMG_PARTS_METHOD_METIS: gnnmg_parts_method = 1;
 /// Equal ranges of ids.
 pub const GNNMG_PARTS_METHOD_RANGE: gnnmg_parts_method = 2;
@@ -663,7 +661,7 @@ const _: () = {
         "Offset of field: gnnmg_parts_config::memory_limit",
     ][::core::mem::offset_of!(gnnmg_parts_config, memory_limit) - 24usize];
 };
-/** Facts about all parts of a data set. The fields from `kept_rows` on count reads of data sets of
+/** Facts about all parts of a data set. From `kept_rows` on: reads of data sets of
 gnnmg_dataset_open_parts() and gnnmg_dataset_open_served().*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -840,8 +838,8 @@ pub type gnnmg_draw = i32;
 /// Each node draws exactly the fan-out.
 pub const GNNMG_DRAW_UNIFORM: gnnmg_draw = 0;
 /** LABOR-0 (Balin 2023): a neighbor has one random number for all
-nodes of a hop and is kept if it is below fan-out / degree, so
-the fan-out is a mean. Fewer distinct nodes.*/
+nodes of a hop, and is drawn if it is below fan-out / degree.
+Fewer distinct nodes; the fan-out is a mean.*/
 pub const GNNMG_DRAW_LABOR: gnnmg_draw = 1;
 /** LABOR with one random number for all hops: fewer nodes still,
 but dependent hops.*/
@@ -859,7 +857,7 @@ All 0: 10 each.*/
     pub fanouts: [i64; 16usize],
     /// 1: draw with replacement.
     pub replace: i32,
-    /// LABOR: no replacement; on GPUs steps are not captured.
+    /// LABOR: not with `replace`; GPU steps are not captured.
     pub draw: gnnmg_draw,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -949,9 +947,9 @@ pub const GNNMG_PLAN_GLOBAL: gnnmg_plan = 0;
 pub const GNNMG_PLAN_DISTRIBUTED_SAMPLER: gnnmg_plan = 1;
 /// Slices as in DGL, for comparison.
 pub const GNNMG_PLAN_CONTIGUOUS: gnnmg_plan = 2;
-/** Data sets in parts: a mini-batch has ids of one part,
-every id once, for any number of ranks and processes.
-Set `batches_per_step` to the number of parts.*/
+/** Data sets in parts: ids of one part in each
+mini-batch, every id once. Set `batches_per_step` to
+the number of parts.*/
 pub const GNNMG_PLAN_PARTS: gnnmg_plan = 3;
 /// Settings of a loader.
 #[repr(C)]
@@ -1079,11 +1077,11 @@ pub struct gnnmg_batch_info {
     pub num_layers: i32,
     /// Epoch, from 0.
     pub epoch: i64,
-    /// Number in the plan of the epoch; -1: empty.
+    /// Number in the epoch's plan; -1: empty.
     pub number: i64,
     /// Step of the epoch.
     pub step: i64,
-    /// 0: empty, but the rank takes part in the step.
+    /// 0: empty, but part of the step.
     pub num_seeds: i64,
     /// Nodes, including seeds.
     pub num_nodes: i64,
@@ -1093,8 +1091,8 @@ pub struct gnnmg_batch_info {
     pub feature_dim: i64,
     /// Seeds of the step on all ranks.
     pub step_seeds: i64,
-    /** num_seeds / step_seeds: multiplied by it, means of mini-batches
-add up to the step's.*/
+    /** num_seeds / step_seeds. Means of mini-batches, each times this,
+add up to the step's mean.*/
     pub loss_weight: f64,
     /// Sampling.
     pub sample_seconds: f64,
@@ -1202,15 +1200,15 @@ const _: () = {
         "Offset of field: gnnmg_block_info::num_edges",
     ][::core::mem::offset_of!(gnnmg_block_info, num_edges) - 24usize];
 };
-/** Results of an evaluation. Fields that the task does not have are NaN, but accuracy and F1 of a
-regression 0; without labels all are NaN, counts 0.*/
+/** Results of an evaluation. Fields of other tasks are NaN, but accuracy and F1 of a regression 0.
+Without labels all are NaN, counts 0.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_metrics {
     pub struct_size: u32,
     /// Task of the data set.
     pub task: gnnmg_task,
-    /// Labeled rows, or labeled targets.
+    /// Labeled rows or targets.
     pub count: i64,
     /// Correct predictions among `count`.
     pub correct: i64,
@@ -1231,7 +1229,7 @@ pub struct gnnmg_metrics {
     /// Regression: mean absolute error.
     pub mae: f64,
     /** Classes: share of rows whose class is among the `top_k` largest
-results, the first of equal ones.*/
+results, of equal ones the first.*/
     pub top_k_accuracy: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1316,8 +1314,7 @@ pub const GNNMG_ARCHITECTURE_EDGE: gnnmg_architecture = 11;
 pub type gnnmg_framework = i32;
 /// PyTorch Geometric: keys "convs.0.lin_l.weight", ...
 pub const GNNMG_FRAMEWORK_PYG: gnnmg_framework = 0;
-/** DGL: keys "layers.0.fc_neigh.weight", ...; no added self-loops,
-degrees of the block, one winner of a tied maximum.*/
+/// DGL: keys "layers.0.fc_neigh.weight", ...
 pub const GNNMG_FRAMEWORK_DGL: gnnmg_framework = 1;
 /// Aggregation of a node's neighbors.
 pub type gnnmg_aggregation = i32;
@@ -1333,7 +1330,7 @@ pub const GNNMG_AGGREGATION_SUM: gnnmg_aggregation = 3;
 /// DGL: maximum after a linear layer and ReLU.
 pub const GNNMG_AGGREGATION_POOL: gnnmg_aggregation = 4;
 /** GraphSAGE: a recurrent network over the neighbors in edge
-order; PyG adds zeros up to the largest in-degree.*/
+order.*/
 pub const GNNMG_AGGREGATION_LSTM: gnnmg_aggregation = 5;
 /// DGL: mean of the neighbors and the node itself.
 pub const GNNMG_AGGREGATION_GCN: gnnmg_aggregation = 6;
@@ -1357,9 +1354,9 @@ pub const GNNMG_ACTIVATION_PRELU: gnnmg_activation = 6;
 pub const GNNMG_ACTIVATION_SILU: gnnmg_activation = 7;
 /// 1 / (1 + exp(-x))
 pub const GNNMG_ACTIVATION_SIGMOID: gnnmg_activation = 8;
-/** Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. "A graph" is one graph of
-a mini-batch of graphs. In other mini-batches, and inside layers, it is all rows of the
-mini-batch; in results for all nodes, all nodes.*/
+/** Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. "A graph" means each
+graph of a mini-batch of graphs; in other mini-batches, and inside layers, all rows; in results
+for all nodes, all nodes.*/
 pub type gnnmg_norm = i32;
 /// None.
 pub const GNNMG_NORM_NONE: gnnmg_norm = 0;
@@ -1670,8 +1667,8 @@ pub const GNNMG_PARTS_READING_SHARED: gnnmg_parts_reading = 1;
 /** The processes that have them. Processes that find the same
 parts divide these.*/
 pub const GNNMG_PARTS_READING_ASKED: gnnmg_parts_reading = 2;
-/** Settings of requests for parts elsewhere; `reading`, `insecure` and `port` for
-gnnmg_dataset_open_parts().*/
+/** Settings of requests for parts elsewhere. gnnmg_dataset_open_served() ignores `reading` and
+`port`.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_served_config {
@@ -1735,15 +1732,14 @@ pub struct gnnmg_trainer {
 pub struct gnnmg_trainer_config {
     pub struct_size: u32,
     /** Ranks of this process, one thread each. Default: one per
-entry of `devices`, else one per GPU of this process's
-share, else one.*/
+GPU of its share, or one.*/
     pub num_ranks: i32,
     /// Passes over the training part. Default 10.
     pub num_epochs: i64,
     /// Seeds per mini-batch. Default 1024.
     pub batch_size: i64,
-    /** Mini-batches per step, all ranks together, which give
-equal steps for any number of ranks. Default: one per
+    /** Mini-batches per step, all ranks together: equal numbers
+give equal steps on any number of ranks. Default: one per
 rank.*/
     pub batches_per_step: i64,
     /// Loss function.
@@ -1760,15 +1756,15 @@ rank.*/
     pub seed: u64,
     /// Division among ranks.
     pub plan: gnnmg_plan,
-    /** `GNNMG_DEVICE_AUTO`: GPUs if there is one per rank in all
-processes, else the CPU; the log says why.*/
+    /** `GNNMG_DEVICE_AUTO`: GPUs if there are enough for all
+ranks, else the CPU; the log says why.*/
     pub device: gnnmg_device_type,
     /** Validations without improvement before the end. Default:
 no limit.*/
     pub early_stop_patience: i64,
-    /** 1: with equal `batches_per_step`, weights and metrics have
-the same bits for any number of ranks and threads, also
-after a resume, on one kind of CPU or GPU.*/
+    /** 1: with equal `batches_per_step`, the same bits for any
+number of ranks and threads, also after a resume, on one
+kind of CPU or GPU.*/
     pub deterministic: i32,
     pub padding0: i32,
 }
@@ -1871,8 +1867,8 @@ to 256 MiB of free memory.*/
     pub graph_placement: gnnmg_graph_placement,
     /// Not AUTO.
     pub feature_placement: gnnmg_feature_placement,
-    /** 1: complete; 0: without steps: mini-batches of
-a custom sampler have no bound.*/
+    /** 0: without steps, as mini-batches of a custom
+sampler have no bound; 1: complete.*/
     pub bounded: i32,
     pub padding: i32,
 }
@@ -1960,8 +1956,7 @@ pub const GNNMG_TRAINER_STATE_STOPPING: gnnmg_trainer_state = 2;
 pub const GNNMG_TRAINER_STATE_FINISHED: gnnmg_trainer_state = 3;
 /// Ended with an error.
 pub const GNNMG_TRAINER_STATE_FAILED: gnnmg_trainer_state = 4;
-/** Times of a rank's steps, in seconds; the guide on GPUs tells how these are measured there. The
-last field of its structs; later versions append to it.*/
+/// Times of a rank's steps, in seconds. Last in its structs, so that it can grow.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_times {
@@ -2134,11 +2129,11 @@ pub struct gnnmg_rank_info {
     /// Complete steps.
     pub num_steps: i64,
     /** Bytes that its GPU read over the bus: mini-batches and feature
-rows, without edges of a pinned graph.*/
+rows, no edges of a pinned graph.*/
     pub bus_bytes: i64,
     /// Rows gathered by its GPU, known at the end of the epoch.
     pub num_rows: i64,
-    /// Rows gathered from the GPU's own memory.
+    /// Rows from the GPU's own memory.
     pub num_rows_there: i64,
     /** Idle time of the GPU's training queue, or of the rank's thread:
 `total` - `compute` - `reduce` - `optimizer`.*/
@@ -2295,8 +2290,7 @@ pub type gnnmg_epoch_fn = ::core::option::Option<
         user_data: *mut ::core::ffi::c_void,
     ) -> i32,
 >;
-/** A mini-batch for a `gnnmg_loss_fn`. Arrays are in main memory, row by row, and live for the
-call.*/
+/// A mini-batch for a `gnnmg_loss_fn`. Arrays are in main memory, row by row, for the call.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_loss_batch {
@@ -2317,13 +2311,12 @@ pub struct gnnmg_loss_batch {
     pub targets: *const ::core::ffi::c_void,
     /// Weights of the labels, in the same shape; 0 without a label.
     pub weights: *const f64,
-    /** \[num_rows, num_columns\], 0 before the call: add the gradient of
-`loss`.*/
+    /// \[num_rows, num_columns\], zeros: add the gradient of `loss`.
     pub gradient: *mut ::core::ffi::c_void,
     /// Set this to the sum of the weighted losses.
     pub loss: f64,
-    /** The sum of `weights`; may be set. `loss` and `gradient` are
-divided by the sum of `weight` over a step's mini-batches.*/
+    /** Preset to the sum of `weights`; may be changed. `loss` and
+`gradient` are divided by its sum over a step's mini-batches.*/
     pub weight: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -2369,7 +2362,7 @@ const _: () = {
         "Offset of field: gnnmg_loss_batch::weight",
     ][::core::mem::offset_of!(gnnmg_loss_batch, weight) - 80usize];
 };
-/** A loss of the caller, which adds to `gradient` and sets `loss`; see gnnmg_trainer_set_loss().
+/** A loss of the caller; see gnnmg_trainer_set_loss().
 
 Returns 0, or anything else to end training*/
 pub type gnnmg_loss_fn = ::core::option::Option<
@@ -2635,7 +2628,7 @@ Returns version of the library, as `GNNMG_VERSION`*/
 
 Returns "unknown" for other numbers*/
     pub fn gnnmg_status_name(status: gnnmg_status) -> *const ::core::ffi::c_char;
-    /** Text of the last failed call of this thread.
+    /** Text of this thread's last failed call.
 
 Returns one line, empty if none has failed; valid until the next failure*/
     pub fn gnnmg_last_error() -> *const ::core::ffi::c_char;
@@ -2647,8 +2640,8 @@ Returns one line, empty if none has failed; valid until the next failure*/
 
 - `header_version`: `GNNMG_VERSION`
 
-Returns `GNNMG_ERR_VERSION` if the minor versions of header and library differ;
-`GNNMG_ERR_DEPENDENCY` if the process has loaded another LibTorch*/
+Returns `GNNMG_ERR_VERSION` if header and library differ in the minor version;
+`GNNMG_ERR_DEPENDENCY` if another LibTorch is loaded*/
     pub fn gnnmg_context_create(
         header_version: i32,
         config: *const gnnmg_context_config,
@@ -2656,7 +2649,7 @@ Returns `GNNMG_ERR_VERSION` if the minor versions of header and library differ;
     ) -> gnnmg_status;
     /// Frees the handle; gnnmg_context_lend() returns.
     pub fn gnnmg_context_free(context: *mut gnnmg_context);
-    /// Frees the handle and all handles made from the context, but no tensors.
+    /// Frees the handle and all others made from the context, except tensors.
     pub fn gnnmg_context_close(context: *mut gnnmg_context);
     #[must_use]
     /// Facts about a context.
@@ -2684,8 +2677,8 @@ Returns `GNNMG_ERR_VERSION` if the minor versions of header and library differ;
     /** Lists the settings of a subject.
 
 - `subject`: "context", "dataset", "split", "folds", "parts", "served", "sampler", "loader",
-"model", "norm", "model_file", "optimizer", "trainer", "predictor", or a generator of
-gnnmg_graph_generate()*/
+"model", "norm", "model_file" (files of models and optimizers), "optimizer", "trainer",
+"predictor", or a generator of gnnmg_graph_generate()*/
     pub fn gnnmg_setting_get_info(
         subject: *const ::core::ffi::c_char,
         index: i64,
@@ -2693,15 +2686,13 @@ gnnmg_graph_generate()*/
     ) -> gnnmg_status;
     #[must_use]
     /** Lends the calling thread for callbacks until the time is over (`GNNMG_OK`) or the handle is
-freed.
-
-Returns `GNNMG_END` after a free*/
+freed (`GNNMG_END`).*/
     pub fn gnnmg_context_lend(
         context: *mut gnnmg_context,
         timeout_ms: i64,
     ) -> gnnmg_status;
-    /** Cancels this context's running calls on data sets, model files, gnnmg_model_evaluate(),
-gnnmg_model_embed(), predictors, gnnmg_comm_create() and gnnmg_context_lend().*/
+    /** Cancels running calls on data sets, model files and predictors, gnnmg_model_evaluate(),
+gnnmg_model_embed(), gnnmg_comm_create() and gnnmg_context_lend().*/
     pub fn gnnmg_context_cancel(context: *mut gnnmg_context);
     #[must_use]
     /** Takes the oldest message if its text fits.
@@ -2724,7 +2715,9 @@ Returns `GNNMG_END` without a message*/
         why: *mut *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /// Facts about a GPU. @return `GNNMG_ERR_NOT_FOUND` after the last
+    /** Facts about a GPU.
+
+Returns `GNNMG_ERR_NOT_FOUND` after the last*/
     pub fn gnnmg_context_get_device_info(
         context: *const gnnmg_context,
         index: i64,
@@ -2734,8 +2727,8 @@ Returns `GNNMG_END` without a message*/
     /** Wraps an array of the caller, without copying.
 
 - `data`: first element, aligned to its type, valid until `release`; NULL: no elements
-- `release`: called with `user_data` when nothing needs the array, also after an error; NULL:
-the array outlives the tensor*/
+- `release`: called when nothing needs the array, also after an error; NULL: the array outlives
+the tensor*/
     pub fn gnnmg_tensor_create(
         data: *mut ::core::ffi::c_void,
         dtype: gnnmg_dtype,
@@ -2746,7 +2739,7 @@ the array outlives the tensor*/
         tensor: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a tensor of DLPack's, without copying, and owns that on success.
+    /** Wraps a DLPack tensor, without copying, and owns it on success.
 
 - `dlpack`: a contiguous tensor of a type in `gnnmg_dtype`, in main memory or on a GPU
 
@@ -2756,8 +2749,8 @@ Returns `GNNMG_ERR_UNSUPPORTED` for other tensors*/
         tensor: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a DLPack tensor of the same memory, which lives until both the handle is freed and the
-deleter called.
+    /** Makes a DLPack tensor of the same memory, which lives until the handle is freed and the deleter
+has been called.
 
 - `dlpack`: owned by the caller; its flags say if it is read-only*/
     pub fn gnnmg_tensor_to_dlpack(
@@ -2771,7 +2764,7 @@ deleter called.
         info: *mut gnnmg_tensor_info,
     ) -> gnnmg_status;
     #[must_use]
-    /// Copies the elements to a tensor of the same shape and type, of any device, and waits.
+    /// Copies the elements to a tensor of equal shape and type, on any device, and waits.
     pub fn gnnmg_tensor_copy(
         context: *const gnnmg_context,
         from: *const gnnmg_tensor,
@@ -2811,9 +2804,7 @@ deleter called.
     #[must_use]
     /** Adds an edge type without edges.
 
-- `source_type`: node type of the sources
 - `name`: unique between these node types
-- `target_type`: node type of the targets
 - `edge_type`: its index; may be NULL*/
     pub fn gnnmg_graph_add_edge_type(
         graph: *mut gnnmg_graph,
@@ -2823,8 +2814,8 @@ deleter called.
         edge_type: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets the edges of a type from a list; edge e of the list gets id e. gnnmg_util.h has functions
-`gnnmg_graph_set_...` that do this, and the next four, with copied arrays.
+    /** Sets the edges of a type from a list; edge e of the list gets id e. For this and the next four,
+gnnmg_util.h has `gnnmg_graph_set_...` with copied arrays.
 
 - `sources`: i64 or i32 \[num_edges\]
 - `targets`: as `sources`*/
@@ -2835,10 +2826,10 @@ deleter called.
         targets: *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets the edges of a type from compressed sparse columns: rows are targets.
+    /** Sets the edges of a type from compressed sparse columns.
 
 - `indptr`: i64
-- `indices`: source of each edge, i32, kept; or i64, kept only if 31 bits are not enough
+- `indices`: i32; or i64, which is copied to i32 if 31 bits are enough
 - `edge_ids`: a permutation of 0 .. num_edges - 1, as `indices`; NULL: entry e is edge e*/
     pub fn gnnmg_graph_import_csc(
         graph: *mut gnnmg_graph,
@@ -2860,8 +2851,7 @@ Returns `GNNMG_ERR_UNSUPPORTED` for a device or type*/
         tensor: *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sets or replaces a sparse tensor on nodes, which stays sparse up to a model's first layer:
-`indptr` i64, `indices` i32, `values` f32.*/
+    /// Sets or replaces a sparse tensor on nodes, which stays sparse up to a model's first layer.
     pub fn gnnmg_graph_import_node_csr(
         graph: *mut gnnmg_graph,
         node_type: i32,
@@ -2876,7 +2866,7 @@ Returns `GNNMG_ERR_UNSUPPORTED` for a device or type*/
 
 - `tensor`: rows by edge id
 
-Returns as gnnmg_graph_import_node_tensor()*/
+Returns `GNNMG_ERR_UNSUPPORTED` for a device or type*/
     pub fn gnnmg_graph_import_edge_tensor(
         graph: *mut gnnmg_graph,
         edge_type: i32,
@@ -2886,7 +2876,7 @@ Returns as gnnmg_graph_import_node_tensor()*/
     #[must_use]
     /** Makes a graph that shares unchanged tensors.
 
-- `edge_type`: a type whose sources and targets have one node type*/
+- `edge_type`: a type with equal source and target type*/
     pub fn gnnmg_graph_create_transformed(
         graph: *const gnnmg_graph,
         transform: gnnmg_transform,
@@ -2905,13 +2895,12 @@ Returns as gnnmg_graph_import_node_tensor()*/
     #[must_use]
     /** Generates a graph; equal settings give equal graphs.
 - "planted": undirected, with classes of nodes; "x" f32 \[nodes, num_features\], a class center
-plus noise, and "y" i64 \[nodes\]. With the defaults the best possible accuracy is about 0.391
-from a node's own features, 0.740 with neighbors, 0.909 with two hops.
-- "log_normal": log-normal in-degrees and communities, with "x" and "y".
-- "rmat": R-MAT (Chakrabarti 2004).
+plus noise, and "y" i64 \[nodes\];
+- "log_normal": log-normal in-degrees and communities, with "x" and "y";
+- "rmat": R-MAT (Chakrabarti 2004);
 - "erdos_renyi": uniformly drawn edges, with self-loops and duplicates.
 
-- `generator`: its name, also the subject of the settings*/
+- `generator`: also the subject of the settings*/
     pub fn gnnmg_graph_generate(
         context: *const gnnmg_context,
         generator: *const ::core::ffi::c_char,
@@ -2938,10 +2927,7 @@ from a node's own features, 0.740 with neighbors, 0.909 with two hops.
         name: *mut *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Name of an edge type.
-
-- `source_type`: node type of the sources
-- `target_type`: node type of the targets*/
+    /// Name of an edge type.
     pub fn gnnmg_graph_edge_type_name(
         graph: *const gnnmg_graph,
         edge_type: i32,
@@ -2983,9 +2969,7 @@ from a node's own features, 0.740 with neighbors, 0.909 with two hops.
         name: *mut *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Dense tensor on nodes \[nodes, ...\].
-
-Returns `GNNMG_ERR_UNSUPPORTED` if it is sparse*/
+    /// Dense tensor on nodes \[nodes, ...\].
     pub fn gnnmg_graph_export_node_tensor(
         graph: *const gnnmg_graph,
         node_type: i32,
@@ -2993,9 +2977,7 @@ Returns `GNNMG_ERR_UNSUPPORTED` if it is sparse*/
         tensor: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sparse tensor on nodes: `indptr` i64, `indices` i32, `values` f32.
-
-Returns `GNNMG_ERR_UNSUPPORTED` if it is dense*/
+    /// Sparse tensor on nodes.
     pub fn gnnmg_graph_export_node_csr(
         graph: *const gnnmg_graph,
         node_type: i32,
@@ -3014,7 +2996,7 @@ Returns `GNNMG_ERR_UNSUPPORTED` if it is dense*/
         tensor: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /// Copies the edges of a type in the order of their ids: i64 \[edges\].
+    /// Copies the edges of a type, ordered by id: i64 \[edges\].
     pub fn gnnmg_graph_export_coo(
         graph: *const gnnmg_graph,
         edge_type: i32,
@@ -3022,10 +3004,10 @@ Returns `GNNMG_ERR_UNSUPPORTED` if it is dense*/
         targets: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Edges of a type as stored, rows being targets.
+    /** Edges of a type as stored.
 
 - `indptr`: i64
-- `indices`: sources, i32 or i64
+- `indices`: i32 or i64
 - `edge_ids`: i32 or i64; NULL when entry e is edge e*/
     pub fn gnnmg_graph_export_csc(
         graph: *const gnnmg_graph,
@@ -3037,7 +3019,6 @@ Returns `GNNMG_ERR_UNSUPPORTED` if it is dense*/
     #[must_use]
     /** Incoming edges of a node, in stored order.
 
-- `target`: the node
 - `sources`: may be NULL with `capacity` 0
 - `edge_ids`: may be NULL
 - `capacity`: entries of each array
@@ -3052,8 +3033,8 @@ Returns `GNNMG_ERR_UNSUPPORTED` if it is dense*/
         needed: *mut i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Opens a folder or file in any supported format. If the edges have tensors, edge ids follow the
-order of the file; otherwise the library numbers the edges by target.
+    /** Opens a folder or file in any supported format. Edge ids follow the file if the edges have
+tensors; otherwise edges are numbered by target.
 
 - `settings`: the format, and details that the files leave open
 
@@ -3082,12 +3063,12 @@ Returns `GNNMG_ERR_UNSUPPORTED`*/
 - `graph`: with one node type
 - `features`: name of the tensor; NULL: none
 - `labels`: name of the tensor; NULL: none
-- `task`: `GNNMG_TASK_NONE`: integers are classes, floats regression. `GNNMG_TASK_BINARY` takes
-labels of any type with values 0, 1, and NaN or -1 for no label
+- `task`: `GNNMG_TASK_NONE`: integers are classes, floats regression. `GNNMG_TASK_BINARY`: any
+type with values 0, 1, and NaN or -1 for no label
 - `num_classes`: 0: the largest label + 1
 
-Returns `GNNMG_ERR_RANGE` naming the first label outside the classes; `GNNMG_ERR_NAN` naming the
-first value that is not finite in the features, or in an edge tensor that models read*/
+Returns `GNNMG_ERR_RANGE` for a label outside the classes; `GNNMG_ERR_NAN` for a value that is
+not finite, in the features or an edge tensor that models read*/
     pub fn gnnmg_dataset_create(
         graph: *const gnnmg_graph,
         features: *const ::core::ffi::c_char,
@@ -3100,14 +3081,12 @@ first value that is not finite in the features, or in an edge tensor that models
     /** gnnmg_dataset_create() with many graphs side by side in one graph.
 
 - `graph`: with one node type and one edge type
-- `graph_ptr`: first node of each graph, \[num_graphs + 1\], from 0 to the number of nodes; a
-graph may have no nodes
+- `graph_ptr`: first node of each graph, and the number of nodes, \[num_graphs + 1\]; a graph may
+be empty
 - `features`: name of the tensor; NULL: none
 - `labels`: one row per graph, \[num_graphs\] or \[num_graphs, T\]; NULL: none
-- `task`: as for gnnmg_dataset_create()
-- `num_classes`: as for gnnmg_dataset_create()
 
-Returns as gnnmg_dataset_create(); `GNNMG_ERR_RANGE` also naming an edge between two graphs*/
+Returns as gnnmg_dataset_create(); `GNNMG_ERR_RANGE` also for an edge between two graphs*/
     pub fn gnnmg_dataset_create_graphs(
         graph: *const gnnmg_graph,
         graph_ptr: *const i64,
@@ -3121,8 +3100,8 @@ Returns as gnnmg_dataset_create(); `GNNMG_ERR_RANGE` also naming an edge between
     /// Frees the handle.
     pub fn gnnmg_dataset_free(dataset: *mut gnnmg_dataset);
     #[must_use]
-    /** Writes a folder of `.npy` files and `metadata.json`, with all splits; a data set opened from it
-has the first one chosen.*/
+    /** Writes a folder of `.npy` files and `metadata.json`, with all splits; when it is opened, the
+first is chosen.*/
     pub fn gnnmg_dataset_save(
         dataset: *const gnnmg_dataset,
         path: *const ::core::ffi::c_char,
@@ -3132,11 +3111,10 @@ has the first one chosen.*/
     /** Writes a folder of parts: for each part the rows of its nodes as `.npy` files, and for each node
 its part. Nodes keep their ids.
 
-A call with the same arguments continues after an interruption, with the same result.
-`GNNMG_PARTS_METHOD_CLUSTER` and `GNNMG_PARTS_METHOD_METIS` keep every part within the slack of
-nodes, edges, and training ids of the chosen split, plus one row.
+After an interruption the same call continues, with the same result. `GNNMG_PARTS_METHOD_CLUSTER`
+and `GNNMG_PARTS_METHOD_METIS` keep the nodes, edges and training ids of every part within
+`node_slack`, `edge_slack` and `train_slack`, plus one row.
 
-- `dataset`: with one node type and one edge type
 - `folder`: new, or begun or completed by an earlier call
 - `given`: part of each node, in place of the method; NULL: none
 
@@ -3159,10 +3137,10 @@ Returns `GNNMG_ERR_MISMATCH` if the folder was begun with other arguments or dat
         info: *mut gnnmg_parts_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Facts about one part, and the expected effect of a cache of rows of other parts.
+    /** Facts about one part, and the expected effect of a cache of the most-read rows of other parts.
 
 - `part`: its number
-- `cache_rows`: rows in the cache: those read most often
+- `cache_rows`: rows in the cache
 
 Returns `GNNMG_END` after the last*/
     pub fn gnnmg_dataset_get_part_info(
@@ -3184,10 +3162,7 @@ Returns `GNNMG_END` after the last*/
         info: *mut gnnmg_dataset_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Names of a data set, its feature tensor and its label tensor; empty: none.
-
-- `features`: the feature tensor
-- `labels`: the label tensor*/
+    /// Names of a data set, its feature tensor and its label tensor; empty: none.
     pub fn gnnmg_dataset_get_names(
         dataset: *const gnnmg_dataset,
         name: *mut *const ::core::ffi::c_char,
@@ -3204,9 +3179,7 @@ Returns `GNNMG_END` after the last*/
         graph: *mut *mut gnnmg_graph,
     ) -> gnnmg_status;
     #[must_use]
-    /** Lists the splits.
-
-- `position`: as `index`*/
+    /// Lists the splits.
     pub fn gnnmg_dataset_get_split_info(
         dataset: *const gnnmg_dataset,
         position: i64,
@@ -3217,7 +3190,7 @@ Returns `GNNMG_END` after the last*/
     /** Makes a data set of the same data with another split chosen. Neither sees splits and weights
 that the other gets later.
 
-- `name`: of the split; NULL: that of the first
+- `name`: NULL: that of the first
 - `index`: among the splits of that name*/
     pub fn gnnmg_dataset_select_split(
         dataset: *const gnnmg_dataset,
@@ -3226,12 +3199,9 @@ that the other gets later.
         selected: *mut *mut gnnmg_dataset,
     ) -> gnnmg_status;
     #[must_use]
-    /** Adds a split and chooses it. Its index is the number of splits that had its name.
+    /** Adds a split and chooses it. Its index is the number of earlier splits of its name.
 
-- `name`: of the split
-- `train`: ids in any order, each in at most one of the lists
-- `validation`: ids
-- `test`: ids
+- `train`: ids in any order, each in at most one list
 
 Returns `GNNMG_ERR_FORMAT` for an id in two places*/
     pub fn gnnmg_dataset_add_split(
@@ -3245,27 +3215,24 @@ Returns `GNNMG_ERR_FORMAT` for an id in two places*/
         num_test: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Draws a split of the labeled nodes, and adds and chooses it.
-
-- `settings`: of "split"*/
+    /// Draws a split of the labeled nodes, adds and chooses it.
     pub fn gnnmg_dataset_add_random_split(
         dataset: *mut gnnmg_dataset,
         name: *const ::core::ffi::c_char,
         settings: *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /** Divides the labeled nodes or graphs into folds, with classes spread evenly, adds a split for
-each, which holds out that fold, and chooses the first.
+    /** Divides the labeled nodes or graphs into folds, with classes spread evenly, adds for each a
+split that holds it out, and chooses the first.
 
-- `name`: of the splits, not in use
-- `settings`: of "folds"*/
+- `name`: not in use*/
     pub fn gnnmg_dataset_add_folds(
         dataset: *mut gnnmg_dataset,
         name: *const ::core::ffi::c_char,
         settings: *const ::core::ffi::c_char,
     ) -> gnnmg_status;
     #[must_use]
-    /// Labels: classes i64 \[n\], -1 for none, or f32 \[n, T\], NaN for none.
+    /// Labels, in the form of `gnnmg_task`.
     pub fn gnnmg_dataset_export_labels(
         dataset: *const gnnmg_dataset,
         labels: *mut *mut gnnmg_tensor,
@@ -3289,8 +3256,8 @@ Returns `GNNMG_ERR_NOT_FOUND` if the data set is one graph*/
     /** Sets the weight of each class in losses of objects made later.
 
 A loss is the sum of weight times loss over the seeds, divided by the sum of the weights, exactly
-over all mini-batches and ranks of a step. The weight of a seed is that of its class times its
-own. Other metrics count every node once. gnnmg_dataset_save() stores the weights.
+over all mini-batches and ranks of a step. A seed's weight is that of its class times its own.
+Other metrics count every node once. gnnmg_dataset_save() stores the weights.
 
 - `weights`: one per class or target, 0 or 1e-12 to 1e12, not all 0; NULL: remove*/
     pub fn gnnmg_dataset_set_class_weights(
@@ -3302,12 +3269,12 @@ own. Other metrics count every node once. gnnmg_dataset_save() stores the weight
     /** Gives every class the same total weight in the training part: labeled training nodes / (classes
 x training nodes of the class).
 
-Returns `GNNMG_ERR_INVALID_ARGUMENT` naming a class without a training node*/
+Returns `GNNMG_ERR_INVALID_ARGUMENT` for a class without a training node*/
     pub fn gnnmg_dataset_balance_classes(dataset: *mut gnnmg_dataset) -> gnnmg_status;
     #[must_use]
-    /** Sets the weight of each node in a loss, as gnnmg_dataset_set_class_weights().
+    /** Sets the weight of each node in a loss.
 
-- `weights`: f32 or f64 \[num_nodes\], in the same range, copied; NULL: remove*/
+- `weights`: f32 or f64 \[num_nodes\], in the range of class weights, copied; NULL: remove*/
     pub fn gnnmg_dataset_set_sample_weights(
         dataset: *mut gnnmg_dataset,
         weights: *const gnnmg_tensor,
@@ -3372,12 +3339,8 @@ gnnmg_sampler_create_custom(). All layers share one block.*/
 
 - `dataset`: source of features and labels, on the sampler's graph; NULL: none
 - `seeds`: node ids; a repeated seed gets its own row with equal draws
-- `times`: NULL: for temporal sampling, which this version does not have
-- `seed`: determines the draws, with the next two
-- `epoch`: any number
-- `number`: any number
-
-Returns `GNNMG_ERR_CALLBACK`*/
+- `times`: NULL; reserved for temporal sampling
+- `seed`: determines the draws, with `epoch` and `number`*/
     pub fn gnnmg_sampler_sample(
         sampler: *const gnnmg_sampler,
         dataset: *const gnnmg_dataset,
@@ -3391,8 +3354,8 @@ Returns `GNNMG_ERR_CALLBACK`*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Adds edges to the sample of the current callback. A wrong id ends the work after it with
-`GNNMG_ERR_CALLBACK`, naming layer, edge and node.
+    /** Adds edges to the current callback's sample. After a wrong id the work ends with
+`GNNMG_ERR_CALLBACK`.
 
 - `targets`: among the callback's targets, in any order
 - `edge_ids`: needed with the sampler's setting `edge_ids`, else ignored*/
@@ -3409,7 +3372,7 @@ Returns `GNNMG_ERR_CALLBACK`*/
 - `targets`: node ids
 - `fanout`: neighbors per target; -1: all
 - `replace`: 1: with replacement
-- `key`: of the callback's `gnnmg_layer_info`, or any number
+- `key`: of `gnnmg_layer_info`, or any number
 
 Threading: (b) for the graph, (c) for the sink*/
     pub fn gnnmg_graph_sample_neighbors(
@@ -3425,7 +3388,7 @@ Threading: (b) for the graph, (c) for the sink*/
     #[must_use]
     /** Makes a loader for one part of the chosen split.
 
-- `sampler`: a sampler on the data set's graph*/
+- `sampler`: on the data set's graph*/
     pub fn gnnmg_loader_create(
         dataset: *const gnnmg_dataset,
         sampler: *const gnnmg_sampler,
@@ -3460,10 +3423,7 @@ Threading: (b) for the graph, (c) for the sink*/
         info: *mut gnnmg_loader_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Moves to a step of an epoch, also after an error or gnnmg_loader_cancel().
-
-- `epoch`: from 0
-- `step`: from 0*/
+    /// Moves to a step of an epoch, also after an error or gnnmg_loader_cancel().
     pub fn gnnmg_loader_start(
         loader: *mut gnnmg_loader,
         epoch: i64,
@@ -3471,9 +3431,7 @@ Threading: (b) for the graph, (c) for the sink*/
     ) -> gnnmg_status;
     #[must_use]
     /** Next mini-batch of this rank. After `GNNMG_END` the next epoch begins; the first is 0. An error
-repeats until gnnmg_loader_start().
-
-Returns `GNNMG_END`; `GNNMG_ERR_CALLBACK`*/
+repeats until gnnmg_loader_start().*/
     pub fn gnnmg_loader_next(
         loader: *mut gnnmg_loader,
         batch: *mut *mut gnnmg_batch,
@@ -3490,9 +3448,7 @@ Returns `GNNMG_END`; `GNNMG_ERR_CALLBACK`*/
         info: *mut gnnmg_batch_info,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sizes of one block.
-
-- `layer`: from 0*/
+    /// Sizes of one block.
     pub fn gnnmg_batch_get_block_info(
         batch: *const gnnmg_batch,
         layer: i32,
@@ -3512,25 +3468,21 @@ Returns `GNNMG_END`; `GNNMG_ERR_CALLBACK`*/
         graph_ptr: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /// Nodes: the seeds, then the nodes of each hop in order of first appearance: i64 \[num_nodes\].
+    /// Nodes: the seeds, then those of each hop in order of first appearance: i64 \[num_nodes\].
     pub fn gnnmg_batch_export_node_ids(
         batch: *const gnnmg_batch,
         node_type: i32,
         node_ids: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Dense features of the nodes: \[num_nodes, feature_dim\] in the data set's type.
-
-Returns `GNNMG_ERR_UNSUPPORTED` if they are sparse*/
+    /// Dense features of the nodes: \[num_nodes, feature_dim\] in the data set's type.
     pub fn gnnmg_batch_export_features(
         batch: *const gnnmg_batch,
         node_type: i32,
         features: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Sparse features of the nodes: `indptr` i64, `indices` i32, `values` f32.
-
-Returns `GNNMG_ERR_UNSUPPORTED` if they are dense*/
+    /// Sparse features of the nodes.
     pub fn gnnmg_batch_export_sparse_features(
         batch: *const gnnmg_batch,
         node_type: i32,
@@ -3545,18 +3497,17 @@ Returns `GNNMG_ERR_UNSUPPORTED` if they are dense*/
         labels: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Weight of each label in a loss, f64 in the shape of the labels: that of the class times that of
-the node; 1 if none are set, 0 without a label.*/
+    /** Weight of each label in a loss, f64 in the labels' shape: class weight times node weight; 1 if
+none are set, 0 without a label.*/
     pub fn gnnmg_batch_export_weights(
         batch: *const gnnmg_batch,
         weights: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Edges of one layer, rows being targets, as positions in the list of nodes.
+    /** Edges of one layer, as positions in the list of nodes.
 
-- `layer`: from 0
 - `indptr`: i32
-- `indices`: sources, i32
+- `indices`: i32
 - `edge_ids`: i64 \[num_edges\]; NULL if the sampler stores none. May be NULL*/
     pub fn gnnmg_batch_export_block(
         batch: *const gnnmg_batch,
@@ -3578,14 +3529,13 @@ the node; 1 if none are set, 0 without a label.*/
         model: *mut *mut gnnmg_model,
     ) -> gnnmg_status;
     #[must_use]
-    /** Adds a convolution to a model of `GNNMG_ARCHITECTURE_LAYERS`, before its first use. It must fit
-the layer before it.
+    /** Adds a convolution to a model of `GNNMG_ARCHITECTURE_LAYERS`. It must fit the layer before it.
 
 - `name`: prefix of its keys, such as "conv1"; unique in the model
-- `config`: of this layer: `output_dim` is the width of its rows, including concatenated heads;
+- `config`: of this layer: `output_dim` is the width of its rows, with concatenated heads;
 skip, jumping and readout do not apply; norms apply inside GIN, GINE and PyG's EdgeConv
 
-Returns `GNNMG_ERR_BUSY` after the first use*/
+Returns `GNNMG_ERR_BUSY` after the model's first use*/
     pub fn gnnmg_model_add_conv(
         model: *mut gnnmg_model,
         name: *const ::core::ffi::c_char,
@@ -3596,7 +3546,7 @@ Returns `GNNMG_ERR_BUSY` after the first use*/
     /** Adds a linear layer, as gnnmg_model_add_conv().
 
 - `output_dim`: width of its rows
-- `bias`: 1: add a bias*/
+- `bias`: 1: add one*/
     pub fn gnnmg_model_add_linear(
         model: *mut gnnmg_model,
         name: *const ::core::ffi::c_char,
@@ -3607,8 +3557,7 @@ Returns `GNNMG_ERR_BUSY` after the first use*/
     /** Adds a norm, as gnnmg_model_add_conv().
 
 - `name`: NULL for a norm without parameters and statistics
-- `norm`: not `GNNMG_NORM_NONE`
-- `settings`: "norm"*/
+- `norm`: not `GNNMG_NORM_NONE`*/
     pub fn gnnmg_model_add_norm(
         model: *mut gnnmg_model,
         name: *const ::core::ffi::c_char,
@@ -3650,7 +3599,7 @@ layer can be added afterwards.
 - `stream`: a CUDA stream of the caller; 0: one of the library
 
 Returns `GNNMG_ERR_DEPENDENCY` without a GPU, with the reason; `GNNMG_ERR_BUSY` while the model
-has an optimizer or a trainer; `GNNMG_ERR_UNSUPPORTED` for a GPU that is too old, or `stream` 2*/
+has an optimizer or a trainer; `GNNMG_ERR_UNSUPPORTED` for too old a GPU, or `stream` 2*/
     pub fn gnnmg_model_set_device(
         model: *mut gnnmg_model,
         device: gnnmg_device_type,
@@ -3682,7 +3631,7 @@ has an optimizer or a trainer; `GNNMG_ERR_UNSUPPORTED` for a GPU that is too old
         trained: *mut i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** A parameter or buffer, in the model's type; buffers may be i64. Exports of a model share its
+    /** A parameter or buffer, in the model's type; buffers may be i64. Exports share the model's
 memory: use them while no call uses the model.*/
     pub fn gnnmg_model_export_tensor(
         model: *const gnnmg_model,
@@ -3692,18 +3641,18 @@ memory: use them while no call uses the model.*/
     #[must_use]
     /** Copies values into a parameter or buffer.
 
-- `values`: of the same shape, in main memory or on a GPU*/
+- `values`: of its shape, in main memory or on a GPU*/
     pub fn gnnmg_model_set_tensor(
         model: *mut gnnmg_model,
         key: *const ::core::ffi::c_char,
         values: *const gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Freezes parameters, or trains them again. Nothing changes a frozen parameter, which has no
-gradient and no optimizer state; running statistics still move. Copies, snapshots and checkpoints
+    /** Freezes parameters, or trains them again. A frozen parameter has no gradient and no optimizer
+state, and nothing changes it; running statistics still move. Copies, snapshots and checkpoints
 stay frozen, files of weights do not. Tensors exported before no longer share memory.
 
-- `pattern`: a key in which `*` stands for any characters: "convs.0.*"
+- `pattern`: a key, with `*` for any characters: "convs.0.*"
 - `trainable`: 0: freeze; 1: train
 
 Returns `GNNMG_ERR_BUSY` while the model has an optimizer or a trainer*/
@@ -3726,7 +3675,7 @@ Returns `GNNMG_ERR_BUSY` while the model has an optimizer or a trainer*/
         parameters: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /// Gradients of all parameters that are not frozen, as one array for all-reduce.
+    /// Gradients of the parameters that are not frozen, as one array for all-reduce.
     pub fn gnnmg_model_export_gradients(
         model: *const gnnmg_model,
         gradients: *mut *mut gnnmg_tensor,
@@ -3734,7 +3683,7 @@ Returns `GNNMG_ERR_BUSY` while the model has an optimizer or a trainer*/
     #[must_use]
     /** Result of the model for the seeds of a mini-batch.
 
-- `batch`: a mini-batch with features and as many layers as the model, on its device
+- `batch`: with features and as many layers as the model, on its device
 - `logits`: \[num_seeds, output_dim\], a copy on the same device*/
     pub fn gnnmg_model_infer(
         model: *const gnnmg_model,
@@ -3742,11 +3691,9 @@ Returns `GNNMG_ERR_BUSY` while the model has an optimizer or a trainer*/
         logits: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Training pass for the seeds of a mini-batch: applies dropout, and keeps the pass for
-gnnmg_model_backward().
+    /** gnnmg_model_infer() as a training pass: with dropout, and kept for gnnmg_model_backward().
 
-- `batch`: as for gnnmg_model_infer()
-- `logits`: as for gnnmg_model_infer(); may be NULL
+- `logits`: may be NULL
 
 Returns `GNNMG_ERR_UNSUPPORTED` for a sample without `transpose`*/
     pub fn gnnmg_model_forward(
@@ -3755,9 +3702,9 @@ Returns `GNNMG_ERR_UNSUPPORTED` for a sample without `transpose`*/
         logits: *mut *mut gnnmg_tensor,
     ) -> gnnmg_status;
     #[must_use]
-    /** Adds the gradient of the loss of the last gnnmg_model_forward() to the model's gradients. The
-loss is the (weighted) sum over this mini-batch's labeled seeds, divided by the number (weight)
-of those of the whole step, so that the losses of a step's mini-batches add up to its mean.
+    /** Adds the gradient of the loss of the last gnnmg_model_forward() to the model's gradients. That
+loss is the weighted sum over the mini-batch's labeled seeds, divided by the sum of weights over
+the whole step: the losses of a step's mini-batches add up to the step's mean.
 
 - `value`: that loss; may be NULL
 
@@ -3771,9 +3718,7 @@ Returns `GNNMG_ERR_NOT_FOUND` without a forward since the parameters changed*/
     /** gnnmg_model_backward() for a loss of the caller.
 
 - `gradient`: of that loss by the logits, \[num_seeds, output_dim\], in the model's type, on any
-device
-
-Returns as gnnmg_model_backward()*/
+device*/
     pub fn gnnmg_model_backward_from(
         model: *mut gnnmg_model,
         gradient: *const gnnmg_tensor,
@@ -3782,7 +3727,7 @@ Returns as gnnmg_model_backward()*/
     /** Metrics of one part of the chosen split, with full neighborhoods.
 
 - `top_k`: classes of `top_k_accuracy`; 0: 5
-- `confusion`: confusion matrix; may be NULL
+- `confusion`: may be NULL
 
 Returns `GNNMG_ERR_INVALID_ARGUMENT` for an empty part; `GNNMG_ERR_UNSUPPORTED` for a confusion
 matrix of a regression or of too many classes*/
@@ -3799,7 +3744,7 @@ matrix of a regression or of too many classes*/
     /** Result of the model for every node, or every graph if it has a readout, with full neighborhoods,
 layer by layer.
 
-- `path`: NULL, or a `.npy` file for the rows, which are then never in memory together
+- `path`: NULL, or a `.npy` file for the rows, which are then never all in memory
 - `rows`: \[nodes or graphs, output_dim\]; NULL with a path*/
     pub fn gnnmg_model_embed(
         model: *const gnnmg_model,
@@ -3810,13 +3755,12 @@ layer by layer.
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Writes all that gnnmg_model_open() needs: the tensors under the keys of the model's framework,
-and the settings as JSON, in the metadata of safetensors or in a record of a `.pth` that
-torch.load() ignores. A folder gets `model.safetensors` or `model.pth`, and `config.json` with
-the SHA-256 of the weights; it can be opened at any moment, also while it is written again.
+    /** Writes all that gnnmg_model_open() needs: tensors under the keys of the model's framework, and
+settings as JSON, which torch.load() ignores in a `.pth`. A folder gets `model.safetensors` or
+`model.pth`, and `config.json` with the SHA-256 of the weights; it can be opened at any moment,
+also while it is written again.
 
-- `path`: a file; or an existing folder, or a path that ends with "/"
-- `settings`: "model_file"*/
+- `path`: a file; or an existing folder, or a path that ends with "/"*/
     pub fn gnnmg_model_save(
         model: *const gnnmg_model,
         path: *const ::core::ffi::c_char,
@@ -3824,22 +3768,21 @@ the SHA-256 of the weights; it can be opened at any moment, also while it is wri
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a model from a file of gnnmg_model_save(), with the same bits; also from a checkpoint's
-folder, with the weights trained last, or `best.safetensors` in it.
+    /** Makes a model from a file of gnnmg_model_save(), with the same bits; also from a checkpoint (the
+weights trained last) or the `best.safetensors` in it.
 
 - `path`: a file, or a folder with `model.safetensors` or `model.pth`
 
-Returns `GNNMG_ERR_FORMAT` for a file without settings, naming its first keys, or settings that
-do not fit its tensors; `GNNMG_ERR_VERSION` naming a setting of a later version;
-`GNNMG_ERR_CHECKSUM` or `GNNMG_ERR_MISMATCH` if `config.json` describes other weights;
-`GNNMG_ERR_CANCELLED`*/
+Returns `GNNMG_ERR_FORMAT` for a file without settings, or settings that do not fit its tensors;
+`GNNMG_ERR_VERSION` for a setting of a later version; `GNNMG_ERR_CHECKSUM` or
+`GNNMG_ERR_MISMATCH` if `config.json` describes other weights; `GNNMG_ERR_CANCELLED`*/
     pub fn gnnmg_model_open(
         context: *const gnnmg_context,
         path: *const ::core::ffi::c_char,
         model: *mut *mut gnnmg_model,
     ) -> gnnmg_status;
     #[must_use]
-    /** Settings of a model, with the values that were left to the data set.
+    /** Settings of a model, with values that were left to the data set.
 
 - `config`: filled*/
     pub fn gnnmg_model_get_config(
@@ -3847,7 +3790,7 @@ do not fit its tensors; `GNNMG_ERR_VERSION` naming a setting of a later version;
         config: *mut gnnmg_model_config,
     ) -> gnnmg_status;
     #[must_use]
-    /** All settings of a model as the JSON of gnnmg_model_save(): also custom layers, and task and
+    /** All settings of a model as the JSON of gnnmg_model_save(), with custom layers, and task and
 classes of its data set.
 
 - `settings`: borrowed*/
@@ -3861,11 +3804,10 @@ framework, all or nothing. Prefixes that all keys have, such as "module.", are i
 that results depend on must equal the file's; if it has none, the log warns.
 
 - `path`: as for gnnmg_model_open()
-- `settings`: of "model_file"
 
-Returns `GNNMG_ERR_FORMAT` listing keys that are missing, unexpected or of another shape;
-`GNNMG_ERR_MISMATCH` listing settings that differ; `GNNMG_ERR_VERSION` and `GNNMG_ERR_CHECKSUM`
-as gnnmg_model_open(); `GNNMG_ERR_RANGE` for a number beyond the model's type, or a variance or
+Returns `GNNMG_ERR_FORMAT` for keys that are missing, unexpected or of another shape;
+`GNNMG_ERR_MISMATCH` for settings that differ; `GNNMG_ERR_VERSION` and `GNNMG_ERR_CHECKSUM` as
+gnnmg_model_open(); `GNNMG_ERR_RANGE` for a number beyond the model's type, or a variance or
 count below 0*/
     pub fn gnnmg_model_load(
         model: *mut gnnmg_model,
@@ -3899,13 +3841,12 @@ batch norms. Holds the model.*/
         rate: *mut f64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Writes the state of PyTorch's optimizer, for the parameters of a file of gnnmg_model_save() with
-the same settings.
+    /** Writes the state in the form of PyTorch's optimizers, for the parameters of a file of
+gnnmg_model_save() with the same settings.
 
 - `path`: a `.pth`
-- `settings`: of "model_file"
 
-Returns `GNNMG_ERR_UNSUPPORTED` naming a layer whose state cannot be converted to the other
+Returns `GNNMG_ERR_UNSUPPORTED` for a layer whose state cannot be converted to the other
 framework*/
     pub fn gnnmg_optimizer_save(
         optimizer: *const gnnmg_optimizer,
@@ -3917,11 +3858,9 @@ framework*/
     /** Reads a state of gnnmg_optimizer_save() or `torch.save(optimizer.state_dict())`, also from a
 file of several objects such as a Lightning checkpoint; all or nothing. Rate and settings stay.
 
-- `settings`: of "model_file"
-
-Returns `GNNMG_ERR_FORMAT` listing missing, unexpected and misshapen entries; `GNNMG_ERR_RANGE`
-for a number of steps below 0; `GNNMG_ERR_UNSUPPORTED` if parameters have had different numbers
-of steps, or as gnnmg_optimizer_save()*/
+Returns `GNNMG_ERR_FORMAT` for missing, unexpected or misshapen entries; `GNNMG_ERR_RANGE` for a
+number of steps below 0; `GNNMG_ERR_UNSUPPORTED` if parameters have had different numbers of
+steps, or as gnnmg_optimizer_save()*/
     pub fn gnnmg_optimizer_load(
         optimizer: *mut gnnmg_optimizer,
         path: *const ::core::ffi::c_char,
@@ -3941,8 +3880,8 @@ first operation.
         comms: *mut *mut gnnmg_comm,
     ) -> gnnmg_status;
     #[must_use]
-    /** Joins a job of processes, one rank each. Process 0 listens at `host` until all have joined,
-proved that they know the token, and compared version and number of processes.
+    /** Joins a job of processes, one rank each. Process 0 listens at `host` until all have joined. They
+prove that they know the token, and compare version and number of processes.
 
 - `host`: name or address of process 0's machine; NULL: "127.0.0.1"
 - `network_interface`: interface with this process's address; NULL: the one on the route to
@@ -3968,7 +3907,7 @@ GNNMG_INTERFACE.
 
 - `config`: only times
 
-Returns as gnnmg_comm_create(); `GNNMG_ERR_INVALID_ARGUMENT` naming a variable;
+Returns as gnnmg_comm_create(); `GNNMG_ERR_INVALID_ARGUMENT` for a variable;
 `GNNMG_ERR_NOT_FOUND` without a launcher*/
     pub fn gnnmg_comm_create_from_env(
         context: *const gnnmg_context,
@@ -4039,12 +3978,11 @@ Threading: (a)*/
     /// Waits until all ranks have called it.
     pub fn gnnmg_comm_barrier(comm: *mut gnnmg_comm, timeout_ms: i64) -> gnnmg_status;
     /** Ends the running operation and the communicator, with the whole job of processes:
-`GNNMG_ERR_CANCELLED` here, `GNNMG_ERR_ABORTED` on the others, naming this rank. Returns when
-they have been notified.*/
+`GNNMG_ERR_CANCELLED` here, `GNNMG_ERR_ABORTED` on the others, which know of it when the call
+returns.*/
     pub fn gnnmg_comm_cancel(comm: *mut gnnmg_comm);
     #[must_use]
-    /** Ends the communicator in order, when all ranks have called it. Only gnnmg_comm_free() may
-follow.*/
+    /// Ends the communicator in order, when all ranks have called it. Only a free may follow.
     pub fn gnnmg_comm_shutdown(comm: *mut gnnmg_comm, timeout_ms: i64) -> gnnmg_status;
     #[must_use]
     /** Opens this process's share of a graph in parts; collective in a job of several processes.
@@ -4052,8 +3990,8 @@ follow.*/
 A process has the parts whose folders `part-0000`, ... it finds. If every process finds all, they
 divide the parts and read other rows from the folder. Otherwise each serves its parts until all
 have freed their data sets or the job ends: call gnnmg_comm_shutdown() after the last read.
-Connections to other machines need the job's token, and TLS (options `tls_certificate`,
-`tls_key`, `tls_authority` of the context) or `insecure`.
+Connections to other machines need the job's token, and TLS (the context's options
+`tls_certificate`, `tls_key`, `tls_authority`) or `insecure`.
 
 Results have the same bits for any number of parts and processes. Transforms, saving, exported
 edges, outgoing edges, and exact results of models with norms over the rows of all edges are
@@ -4093,8 +4031,8 @@ without TLS*/
     #[must_use]
     /** Makes a trainer.
 
-- `model`: in main memory; from GPUs its weights come back after each epoch, at checkpoints and
-at the end of a call
+- `model`: in main memory; from GPUs its weights come back after each epoch, before `on_epoch`,
+at checkpoints and at the end of a call
 - `dataset`: with features, labels and a split
 - `sampler`: on its graph; NULL: fan-out 10 a layer, or whole graphs
 - `comm`: of gnnmg_comm_create() or gnnmg_comm_create_from_env(); NULL: this process alone
@@ -4128,9 +4066,9 @@ Threading: (c) for the model, (b) for the others*/
 epoch, and at the end. Training pauses only for a copy in memory; a failed write is an error of
 the next step.
 
-A checkpoint is a folder with weights, optimizer, position and SHA-256 sums; `latest` and `best`
-beside the checkpoints name one each. The folder belongs to the training that began it:
-gnnmg_trainer_load() continues it, and the start of another is `GNNMG_ERR_MISMATCH`.
+A checkpoint is a folder; `latest` and `best` beside the checkpoints name one each. The folder of
+checkpoints belongs to the training that began it: gnnmg_trainer_load() continues it, another
+start is `GNNMG_ERR_MISMATCH`.
 
 - `folder`: made by the first write; NULL: no more checkpoints*/
     pub fn gnnmg_trainer_set_checkpoints(
@@ -4148,23 +4086,22 @@ Returns `GNNMG_ERR_NAN` if a weight is not finite*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Continues from a checkpoint, also in the middle of an epoch: with the same bits on the same
-number of ranks, with the same mini-batches on another; all or nothing. Data, sampler, model, and
-settings of the plan (seed, batch size, order, loss, kind of optimizer, `best_by`) must equal the
-saved ones; rates, schedule, epochs and ranks are the trainer's.
+    /** Continues from a checkpoint, also in the middle of an epoch; all or nothing. On the same number
+of ranks the bits are the same, on another the mini-batches. Data, sampler, model, and settings
+of the plan (seed, batch size, order, loss, kind of optimizer, `best_by`) must equal the saved
+ones; rates, schedule, epochs and ranks are the trainer's.
 
-- `path`: a checkpoint, or a folder of checkpoints: the newest complete one is used
+- `path`: a checkpoint, or a folder of them: the newest complete one is used
 
-Returns `GNNMG_ERR_CHECKSUM` if none is complete; `GNNMG_ERR_MISMATCH` listing the differences;
-`GNNMG_ERR_VERSION`*/
+Returns `GNNMG_ERR_CHECKSUM` if none is complete; `GNNMG_ERR_MISMATCH`; `GNNMG_ERR_VERSION`*/
     pub fn gnnmg_trainer_load(
         trainer: *mut gnnmg_trainer,
         path: *const ::core::ffi::c_char,
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Optimizer of the trainer. gnnmg_optimizer_save() and gnnmg_optimizer_load() are then collective,
-between two steps; the caller loads the weights that belong to a state.
+    /** Optimizer of the trainer. Saving and loading it are then collective, between two steps; the
+caller loads the weights that belong to a state.
 
 Threading: (a)*/
     pub fn gnnmg_trainer_get_optimizer(
@@ -4172,8 +4109,8 @@ Threading: (a)*/
         optimizer: *mut *mut gnnmg_optimizer,
     ) -> gnnmg_status;
     #[must_use]
-    /** Replaces the loss of training, not of evaluations, by a function that is called once a
-mini-batch, one call at a time, on a thread that waits. All processes set a function, or none.
+    /** Replaces the loss of training, not of evaluations, by a function, called once a mini-batch, one
+call at a time, on a thread that waits. All processes set one, or none.
 
 - `trainer`: a trainer on the CPU that has not worked yet
 - `function`: NULL: the setting `loss`
@@ -4187,8 +4124,8 @@ Returns `GNNMG_ERR_BUSY` after the first work; `GNNMG_ERR_UNSUPPORTED` on GPUs*/
     ) -> gnnmg_status;
     #[must_use]
     /** Sets the learning rate of all ranks, in place of config and schedule, from the next epoch or
-gnnmg_trainer_step() on; also in `on_epoch`. Processes with different rates end with
-`GNNMG_ERR_MISMATCH`. Checkpoints keep it.
+gnnmg_trainer_step() on; also in `on_epoch`. Checkpoints keep it. Different rates on processes
+end in `GNNMG_ERR_MISMATCH`.
 
 Threading: (a)*/
     pub fn gnnmg_trainer_set_learning_rate(
@@ -4209,10 +4146,9 @@ Threading: (a)*/
     /** Waits for the end of training and runs its callbacks. After an error the model has the weights
 of the last step of the first rank, or those last read from its lost GPU.
 
-Returns `GNNMG_OK`, also after gnnmg_trainer_stop(); `GNNMG_ERR_CALLBACK`; `GNNMG_ERR_DIVERGED`;
-`GNNMG_ERR_TIMEOUT`, `GNNMG_ERR_PEER_LOST` or `GNNMG_ERR_DEVICE_LOST` naming a rank;
-`GNNMG_ERR_NO_MEMORY` if a GPU is too small; `GNNMG_ERR_UNSUPPORTED` for a placement that is
-not possible*/
+Returns `GNNMG_OK`, also after gnnmg_trainer_stop(); `GNNMG_ERR_DIVERGED`; `GNNMG_ERR_TIMEOUT`;
+`GNNMG_ERR_PEER_LOST`; `GNNMG_ERR_NO_MEMORY` if a GPU is too small; `GNNMG_ERR_UNSUPPORTED` for
+an impossible placement*/
     pub fn gnnmg_trainer_wait(
         trainer: *mut gnnmg_trainer,
         timeout_ms: i64,
@@ -4220,9 +4156,7 @@ not possible*/
     #[must_use]
     /** gnnmg_trainer_start(), then gnnmg_trainer_wait().
 
-- `on_epoch`: called after each epoch, or NULL
-
-Returns as gnnmg_trainer_wait()*/
+- `on_epoch`: called after each epoch, or NULL*/
     pub fn gnnmg_trainer_run(
         trainer: *mut gnnmg_trainer,
         on_epoch: gnnmg_epoch_fn,
@@ -4249,7 +4183,7 @@ Returns `GNNMG_END` after the last step of the last epoch; errors as gnnmg_train
     #[must_use]
     /** Metrics of one part of the split, by all ranks; the same on all processes.
 
-- `confusion`: confusion matrix; may be NULL
+- `confusion`: may be NULL
 
 Returns as gnnmg_model_evaluate() and gnnmg_trainer_wait()*/
     pub fn gnnmg_trainer_evaluate(
@@ -4263,9 +4197,6 @@ Returns as gnnmg_model_evaluate() and gnnmg_trainer_wait()*/
     /** gnnmg_model_embed() by all ranks. Every process gets all rows; process 0 writes the file. With
 `deterministic` the bits are the same for any number of ranks.
 
-- `path`: as for gnnmg_model_embed()
-- `rows`: as for gnnmg_model_embed()
-
 Returns errors as gnnmg_trainer_wait()*/
     pub fn gnnmg_trainer_embed(
         trainer: *mut gnnmg_trainer,
@@ -4278,7 +4209,7 @@ Returns errors as gnnmg_trainer_wait()*/
     /** Upper bound of the training's memory on a GPU, even without one. Ranks on GPUs reserve it when
 they begin, or end with `GNNMG_ERR_NO_MEMORY`, listing these parts.
 
-- `gpu_bytes`: total memory of the GPU; 0: free memory of the first rank's GPU
+- `gpu_bytes`: total memory of the GPU; 0: free memory of the first rank's
 
 Returns `GNNMG_ERR_NOT_FOUND` on the CPU with `gpu_bytes` 0*/
     pub fn gnnmg_trainer_get_memory_info(
@@ -4298,8 +4229,6 @@ Threading: (a)*/
     /** Facts about a rank of this process in the running epoch, or in the previous one until its first
 step is complete.
 
-- `index`: number of the rank in this process
-
 Returns `GNNMG_ERR_NOT_FOUND` after the last
 
 Threading: (a)*/
@@ -4317,10 +4246,9 @@ Threading: (a)*/
         model: *mut *mut gnnmg_model,
     ) -> gnnmg_status;
     #[must_use]
-    /** Copies the model as of the last complete step, also during training and in a callback. With the
-setting `average` the copy has the averaged weights; after the last epoch, those that the trainer
-leaves (`keep_best`). From GPUs it has the weights that came to main memory last: at the end of
-an epoch, before `on_epoch`, or at a checkpoint.
+    /** Copies the model as of the last complete step, also during training and in a callback; from GPUs
+with the weights that came back last. With the setting `average` the copy has the averaged
+weights; after the last epoch, those that the trainer leaves (`keep_best`).
 
 Returns `GNNMG_ERR_BUSY` while something else changes the model
 
@@ -4331,17 +4259,16 @@ Threading: (a)*/
     ) -> gnnmg_status;
     #[must_use]
     /** Makes a predictor. Without the setting `fanouts` it takes whole neighborhoods, and its results
-are those of gnnmg_model_embed() up to rounding. With it they are the bits of gnnmg_model_infer()
-on gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0. If a norm takes
-all nodes together, this call computes all results.
+are those of gnnmg_model_embed() up to rounding; with it, the bits of gnnmg_model_infer() on
+gnnmg_sampler_sample() with these fan-outs, this seed, epoch 0 and number 0. If a norm takes all
+nodes together, this call computes all results.
 
 - `model`: on any device
 - `dataset`: with the model's features; labels are not needed. Ids are its graphs if the model
 has a readout, else its nodes
 
 Returns `GNNMG_ERR_BUSY` while a trainer holds the model (use gnnmg_trainer_snapshot());
-`GNNMG_ERR_UNSUPPORTED` for a graph of several types; `GNNMG_ERR_PEER_LOST` naming a process
-that has parts of the graph*/
+`GNNMG_ERR_UNSUPPORTED` for a graph of several types; `GNNMG_ERR_PEER_LOST`*/
     pub fn gnnmg_predictor_create(
         model: *const gnnmg_model,
         dataset: *const gnnmg_dataset,
@@ -4353,7 +4280,6 @@ that has parts of the graph*/
 threads. For all nodes gnnmg_model_embed() is faster.
 
 - `ids`: in any order, with repetitions
-- `output`: kind of result
 - `out`: one row per id, without gaps; may be NULL with `capacity` 0 to learn `needed`
 - `capacity`: bytes of `out`; too few are `GNNMG_ERR_INVALID_ARGUMENT`
 - `needed`: bytes of the result; may be NULL
@@ -4380,8 +4306,8 @@ Threading: (a)*/
     /// Frees the handle. Running calls are answered.
     pub fn gnnmg_predictor_free(predictor: *mut gnnmg_predictor);
     #[must_use]
-    /** Opens parts for serving. Edges and sparse features are read into memory; dense rows are read on
-demand, and kept while half of the machine's memory is free.
+    /** Opens parts for serving. Edges and sparse features are read into memory; dense rows on demand,
+and kept while half of the machine's memory is free.
 
 - `folder`: as for gnnmg_dataset_open_parts()
 - `parts`: numbers of the parts to serve; NULL: all
@@ -4404,7 +4330,7 @@ gnnmg_server_start() reads.
 
 - `certificate`: the server's
 - `key`: its key
-- `authority`: the one that signed the clients'
+- `authority`: signer of the clients' certificates
 
 Returns `GNNMG_ERR_BUSY` after the start
 

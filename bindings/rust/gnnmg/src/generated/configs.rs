@@ -7,12 +7,12 @@ use crate::raw::config;
 config! {
     /// Settings of a context.
     pub struct ContextConfig(gnnmg_context_config) {
-        /// Threads for reading, sampling and evaluation, including the
-        /// caller's. Default: one per core.
+        /// Threads for reading, sampling and evaluation, with the caller's.
+        /// Default: one per core.
         num_threads => num_threads: usize,
-        /// Messages in the queue; new ones replace the oldest. Default 1024.
+        /// Messages kept; new ones replace the oldest. Default 1024.
         log_capacity => log_capacity: i64,
-        /// Bytes of graphs, samples, mini-batches and result rows, not
+        /// Bytes of graphs, samples, mini-batches and results, without
         /// LibTorch's. Default: no limit.
         memory_limit => memory_limit: usize,
     }
@@ -40,8 +40,8 @@ config! {
 }
 
 config! {
-    /// Settings of requests for parts elsewhere; `reading`, `insecure` and `port` for
-    /// gnnmg_dataset_open_parts().
+    /// Settings of requests for parts elsewhere. gnnmg_dataset_open_served() ignores `reading` and
+    /// `port`.
     pub struct OpenPartsConfig(gnnmg_served_config) {
         /// Concurrent requests to each part, 1 to 1024. Default 8.
         max_in_flight => max_in_flight: i32,

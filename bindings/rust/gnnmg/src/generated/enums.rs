@@ -15,7 +15,7 @@ enumeration! {
         Busy = GNNMG_ERR_BUSY,
         /// Other version of header, struct or file.
         Version = GNNMG_ERR_VERSION,
-        /// No such file, name, key, index or number.
+        /// No such name, key, file, index or number.
         NotFound = GNNMG_ERR_NOT_FOUND,
         /// Reading or writing failed; the text has errno.
         Io = GNNMG_ERR_IO,
@@ -35,7 +35,7 @@ enumeration! {
         Dependency = GNNMG_ERR_DEPENDENCY,
         /// Not supported.
         Unsupported = GNNMG_ERR_UNSUPPORTED,
-        /// A device has failed and stays failed.
+        /// A device has failed.
         DeviceLost = GNNMG_ERR_DEVICE_LOST,
         /// A configured deadline passed.
         Timeout = GNNMG_ERR_TIMEOUT,
@@ -56,7 +56,7 @@ enumeration! {
         Cancelled = GNNMG_ERR_CANCELLED,
         /// A callback returned non-zero.
         Callback = GNNMG_ERR_CALLBACK,
-        /// The library was in use before a fork.
+        /// The process is a forked child.
         Forked = GNNMG_ERR_FORKED,
         /// A fault of the library; please report it.
         Internal = GNNMG_ERR_INTERNAL,
@@ -92,15 +92,14 @@ choice! {
 choice! {
     /// Memory from which GPUs read the graph.
     pub enum GraphPlacement {
-        /// DEVICE up to 40 % of free GPU memory, else PINNED, else
+        /// DEVICE up to 40 % of free GPU memory, else PINNED or
         /// HOST.
         Auto = GNNMG_GRAPH_PLACEMENT_AUTO "auto",
         /// A copy in each GPU.
         Device = GNNMG_GRAPH_PLACEMENT_DEVICE "device",
         /// One copy in pinned main memory.
         Pinned = GNNMG_GRAPH_PLACEMENT_PINNED "pinned",
-        /// Main memory; loader threads sample. For custom samplers
-        /// and whole graphs.
+        /// Main memory; loader threads sample.
         Host = GNNMG_GRAPH_PLACEMENT_HOST "host",
     }
 }
@@ -117,8 +116,7 @@ choice! {
         Pinned = GNNMG_FEATURE_PLACEMENT_PINNED "pinned",
         /// PINNED, with the hottest rows also in each GPU.
         Cached = GNNMG_FEATURE_PLACEMENT_CACHED "cached",
-        /// Main memory; loader threads gather. For sparse rows
-        /// and mapped files.
+        /// Main memory; loader threads gather.
         Host = GNNMG_FEATURE_PLACEMENT_HOST "host",
         /// CACHED, with different rows on each GPU of a trainer;
         /// GPUs read each other.
@@ -180,11 +178,11 @@ choice! {
     pub enum Task {
         /// No labels.
         None = GNNMG_TASK_NONE "none",
-        /// One class: i64 \[N\], -1 for no label.
+        /// One class: i64 \[N\], -1 for none.
         Multiclass = GNNMG_TASK_MULTICLASS "multiclass",
-        /// Yes or no: f32 \[N, T\], NaN for no label.
+        /// Yes or no: f32 \[N, T\], NaN for none.
         Binary = GNNMG_TASK_BINARY "binary",
-        /// Numbers: f32 \[N, T\], NaN for no label.
+        /// Numbers: f32 \[N, T\], NaN for none.
         Regression = GNNMG_TASK_REGRESSION "regression",
     }
 }
@@ -204,10 +202,10 @@ choice! {
 choice! {
     /// Division of the nodes into parts.
     pub enum PartsMethod {
-        /// Few edges between parts. 26 bytes per node and 0.3 GB.
+        /// Few edges between parts.
         Cluster = GNNMG_PARTS_METHOD_CLUSTER "cluster",
-        /// METIS, if installed: 120 bytes per edge. Meanwhile it
-        /// handles SIGABRT and SIGTERM, and uses rand().
+        /// METIS, if installed. While it runs, it handles SIGABRT and
+        /// SIGTERM, and uses rand().
         Metis = GNNMG_PARTS_METHOD_METIS "metis",
         /// Equal ranges of ids.
         Range = GNNMG_PARTS_METHOD_RANGE "range",
@@ -222,8 +220,8 @@ choice! {
         /// Each node draws exactly the fan-out.
         Uniform = GNNMG_DRAW_UNIFORM "uniform",
         /// LABOR-0 (Balin 2023): a neighbor has one random number for all
-        /// nodes of a hop and is kept if it is below fan-out / degree, so
-        /// the fan-out is a mean. Fewer distinct nodes.
+        /// nodes of a hop, and is drawn if it is below fan-out / degree.
+        /// Fewer distinct nodes; the fan-out is a mean.
         Labor = GNNMG_DRAW_LABOR "labor",
         /// LABOR with one random number for all hops: fewer nodes still,
         /// but dependent hops.
@@ -240,9 +238,9 @@ choice! {
         DistributedSampler = GNNMG_PLAN_DISTRIBUTED_SAMPLER "distributed_sampler",
         /// Slices as in DGL, for comparison.
         Contiguous = GNNMG_PLAN_CONTIGUOUS "contiguous",
-        /// Data sets in parts: a mini-batch has ids of one part,
-        /// every id once, for any number of ranks and processes.
-        /// Set `batches_per_step` to the number of parts.
+        /// Data sets in parts: ids of one part in each
+        /// mini-batch, every id once. Set `batches_per_step` to
+        /// the number of parts.
         Parts = GNNMG_PLAN_PARTS "parts",
     }
 }
@@ -285,8 +283,7 @@ choice! {
     pub enum Framework {
         /// PyTorch Geometric: keys "convs.0.lin_l.weight", ...
         Pyg = GNNMG_FRAMEWORK_PYG "pyg",
-        /// DGL: keys "layers.0.fc_neigh.weight", ...; no added self-loops,
-        /// degrees of the block, one winner of a tied maximum.
+        /// DGL: keys "layers.0.fc_neigh.weight", ...
         Dgl = GNNMG_FRAMEWORK_DGL "dgl",
     }
 }
@@ -306,7 +303,7 @@ choice! {
         /// DGL: maximum after a linear layer and ReLU.
         Pool = GNNMG_AGGREGATION_POOL "pool",
         /// GraphSAGE: a recurrent network over the neighbors in edge
-        /// order; PyG adds zeros up to the largest in-degree.
+        /// order.
         Lstm = GNNMG_AGGREGATION_LSTM "lstm",
         /// DGL: mean of the neighbors and the node itself.
         Gcn = GNNMG_AGGREGATION_GCN "gcn",
@@ -338,9 +335,9 @@ choice! {
 }
 
 choice! {
-    /// Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. "A graph" is one graph of
-    /// a mini-batch of graphs. In other mini-batches, and inside layers, it is all rows of the
-    /// mini-batch; in results for all nodes, all nodes.
+    /// Normalization between layers, and inside GIN, GINE and PyG's EdgeConv. "A graph" means each
+    /// graph of a mini-batch of graphs; in other mini-batches, and inside layers, all rows; in results
+    /// for all nodes, all nodes.
     pub enum Norm {
         /// None.
         None = GNNMG_NORM_NONE "none",

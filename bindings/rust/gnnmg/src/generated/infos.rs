@@ -13,7 +13,7 @@ info! {
         num_cores: usize,
         /// LibTorch's version, as `GNNMG_VERSION`.
         torch_version: i32,
-        /// Limit in bytes; 0: none.
+        /// Bytes; 0: none.
         memory_limit: usize,
         /// Bytes in use.
         memory_used: usize,
@@ -43,7 +43,7 @@ info! {
 info! {
     /// Sizes of one split.
     pub struct SplitInfo(gnnmg_split_info) {
-        /// Index among the splits of the same name.
+        /// Index among splits of this name.
         index: i32,
         /// Training ids.
         num_train: usize,
@@ -55,7 +55,7 @@ info! {
 }
 
 info! {
-    /// Facts about all parts of a data set. The fields from `kept_rows` on count reads of data sets of
+    /// Facts about all parts of a data set. From `kept_rows` on: reads of data sets of
     /// gnnmg_dataset_open_parts() and gnnmg_dataset_open_served().
     pub struct PartsInfo(gnnmg_parts_info) {
         /// Parts.
@@ -138,11 +138,11 @@ info! {
         num_layers: usize,
         /// Epoch, from 0.
         epoch: i64,
-        /// Number in the plan of the epoch; -1: empty.
+        /// Number in the epoch's plan; -1: empty.
         number: i64,
         /// Step of the epoch.
         step: i64,
-        /// 0: empty, but the rank takes part in the step.
+        /// 0: empty, but part of the step.
         num_seeds: usize,
         /// Nodes, including seeds.
         num_nodes: usize,
@@ -152,8 +152,8 @@ info! {
         feature_dim: usize,
         /// Seeds of the step on all ranks.
         step_seeds: usize,
-        /// num_seeds / step_seeds: multiplied by it, means of mini-batches
-        /// add up to the step's.
+        /// num_seeds / step_seeds. Means of mini-batches, each times this,
+        /// add up to the step's mean.
         loss_weight: f64,
         /// Sampling.
         sample_seconds: f64,
@@ -183,12 +183,12 @@ info! {
 }
 
 info! {
-    /// Results of an evaluation. Fields that the task does not have are NaN, but accuracy and F1 of a
-    /// regression 0; without labels all are NaN, counts 0.
+    /// Results of an evaluation. Fields of other tasks are NaN, but accuracy and F1 of a regression 0.
+    /// Without labels all are NaN, counts 0.
     pub struct Metrics(gnnmg_metrics) {
         /// Task of the data set.
         task: crate::Task,
-        /// Labeled rows, or labeled targets.
+        /// Labeled rows or targets.
         count: usize,
         /// Correct predictions among `count`.
         correct: usize,
@@ -209,7 +209,7 @@ info! {
         /// Regression: mean absolute error.
         mae: f64,
         /// Classes: share of rows whose class is among the `top_k` largest
-        /// results, the first of equal ones.
+        /// results, of equal ones the first.
         top_k_accuracy: f64,
     }
 }
@@ -280,15 +280,14 @@ info! {
         graph_placement: crate::GraphPlacement,
         /// Not AUTO.
         feature_placement: crate::FeaturePlacement,
-        /// 1: complete; 0: without steps: mini-batches of
-        /// a custom sampler have no bound.
+        /// 0: without steps, as mini-batches of a custom
+        /// sampler have no bound; 1: complete.
         bounded: bool,
     }
 }
 
 facts! {
-    /// Times of a rank's steps, in seconds; the guide on GPUs tells how these are measured there. The
-    /// last field of its structs; later versions append to it.
+    /// Times of a rank's steps, in seconds. Last in its structs, so that it can grow.
     pub struct Times(gnnmg_times) {
         /// Everything but validation.
         total: f64,
@@ -363,11 +362,11 @@ info! {
         /// Complete steps.
         num_steps: usize,
         /// Bytes that its GPU read over the bus: mini-batches and feature
-        /// rows, without edges of a pinned graph.
+        /// rows, no edges of a pinned graph.
         bus_bytes: i64,
         /// Rows gathered by its GPU, known at the end of the epoch.
         num_rows: usize,
-        /// Rows gathered from the GPU's own memory.
+        /// Rows from the GPU's own memory.
         num_rows_there: usize,
         /// Idle time of the GPU's training queue, or of the rank's thread:
         /// `total` - `compute` - `reduce` - `optimizer`.
