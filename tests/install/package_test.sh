@@ -53,6 +53,7 @@ source.cache.directory = "/mnt/test/crates"
 END
 cp -r "$here/languages.sh" "$here/stranger" "$top/docs/guide/packages.md" "$top/examples/c/server.c" "$scratch/test"
 cat >"$scratch/test/run.sh" <<'END'
+set -euo pipefail
 mkdir -p .cargo && cp /mnt/test/cargo.toml .cargo/config.toml
 export PATH=/mnt/rust/bin:/mnt/go/bin:/mnt/julia/bin:$PATH GOPROXY=off GOTOOLCHAIN=local
 bash /mnt/test/languages.sh /mnt/test/packages.md "$1" C Rust Go Julia
