@@ -4,4 +4,7 @@
 set -euo pipefail
 patterns=(-e /.deps/)
 for folder in "${@:2}"; do patterns+=(-e "$folder" -e "$(realpath "$folder")"); done
-! grep -rlaF "${patterns[@]}" "$1" || { echo "the files above name a folder of the builder" && exit 1; }
+status=0
+grep -rlaF "${patterns[@]}" "$1" || status=$?
+((status != 0)) || { echo "the files above name a folder of the builder" && exit 1; }
+((status == 1)) || { echo "not every file of $1 can be read" && exit 1; }
