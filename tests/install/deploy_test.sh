@@ -18,19 +18,24 @@ sed 's/replicas: 2/replicas: two/' "$folder/kubernetes/servers.yaml" >"$work/wro
 
 # options <file> <program> <option for help>: fails for an option in the file that the program does not list
 options() {
-  local known option
+  local known option count=0
   known=$("$2" "$3")
   while read -r option; do
+    count=$((count + 1))
     grep -qwFe "$option" <<<"$known" || { echo "$1: ${2##*/} has no option $option" && return 1; }
   done < <(sed 's/#.*//' "$1" | grep -oE -- '(^|[ "])--[a-z][a-z-]*' | tr -d ' "' | sort -u)
+  ((count > 0)) || { echo "$1: no option was found" && return 1; }
 }
 options "$folder/server.conf" "$server" --help
 options "$folder/kubernetes/servers.yaml" "$server" --help
 options "$folder/kubernetes/trainers.yaml" "$train" --help=all
+echo 'PARTS="--no-such-option"' >"$work/wrong.conf"
+! options "$work/wrong.conf" "$server" --help >"$work/said" || { echo "a wrong option passes" && exit 1; }
 
 if ! command -v systemd-analyze >/dev/null; then
-  echo "no systemd: the unit is not checked"
-  exit
+  echo "needs systemd-analyze for the unit"
+  [[ ${CI:-} != true ]] || exit 1
+  exit 77
 fi
 # verify <unit>: systemd's remarks about it, with the program of this build
 verify() {
