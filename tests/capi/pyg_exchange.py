@@ -119,7 +119,9 @@ def take_mixtures():
         optimizer = torch.optim.Adam(model.parameters(), 0.01)
         optimizer.load_state_dict(load(f"{name}.back_optimizer"))
         theirs = load(f"{name}.theirs_optimizer")["state"]
-        for number, values in optimizer.state_dict()["state"].items():
+        ours = optimizer.state_dict()["state"]
+        assert theirs and set(ours) == set(theirs), (name, list(ours))
+        for number, values in ours.items():
             for key, value in theirs[number].items():
                 assert torch.equal(values[key], value), (name, number, key)
         if name == "turned":  # the same state under the model's own numbers there, which are another order
