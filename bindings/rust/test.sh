@@ -119,7 +119,7 @@ oldest() (
     CARGO_TARGET_DIR=$CARGO_TARGET_DIR/oldest rustup run "$name" cargo check --quiet -p gnnmg --tests
     return
   done
-  echo "left out: the oldest Rust: there is no toolchain 1.$oldest, which rustup toolchain install 1.$oldest.0 fetches"
+  lacks "the oldest Rust: there is no toolchain 1.$oldest, which rustup toolchain install 1.$oldest.0 fetches"
 )
 
 by_hand() { LD_LIBRARY_PATH=$GNNMG_DIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$@"; } # cargo would name the folder
