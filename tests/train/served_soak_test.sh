@@ -90,6 +90,7 @@ done
 ((kills > 0))
 cmp whole.safetensors killed.safetensors
 # A kill after the end has the last start print it again.
+grep ^test whole.txt
 [[ $(grep ^test whole.txt) == "$(grep ^test killed.txt | tail -n 1)" ]]
 cat errors-0 errors-1
 [[ ! -s errors-0 && ! -s errors-1 ]]

@@ -51,6 +51,7 @@ echo "$epochs epochs in $((SECONDS - begin)) s, $kills kills; process 0: first $
 ((kills > 0))
 cmp "$folder/whole.safetensors" "$folder/killed.safetensors"
 # After a kill past the end the last start says it again.
+grep ^test "$folder/whole.txt"
 [[ $(grep ^test "$folder/whole.txt") == "$(grep ^test "$folder/killed.txt" | tail -n 1)" ]]
 left=$(find "$folder/run" -maxdepth 1 -name '.*.tmp-*' | wc -l)
 ((left == 0)) || { echo "$left unfinished folders are left" && exit 1; }

@@ -36,6 +36,7 @@ done
 
 left=$(find "$folder/run" -maxdepth 1 -name '.*.tmp-*' | wc -l)
 cmp "$folder/whole.safetensors" "$folder/killed.safetensors"
+grep ^test "$folder/whole.txt"
 [[ $(grep ^test "$folder/whole.txt") == "$(grep ^test "$folder/killed.txt")" ]]
 ((left == 0)) || { echo "$left unfinished folders are left" && exit 1; }
 sed -n 's/^resumed/the last start resumed/p' "$folder/killed.txt"
