@@ -30,6 +30,7 @@ for ((poll = 0; poll < 2000; ++poll)); do
   (($(wc -l <"$work/client") <= before + 5)) || break
   sleep 0.01
 done
+(($(wc -l <"$work/client") > before + 5)) || { echo "it does not read on" && exit 1; }
 touch "$work/enough"
 wait $reading
 tail -n 2 "$work/client"
