@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 
 . "$c/../steady.sh"
 
-[[ -e $printed/list ]] || { echo "twins.sh: $printed has no list of examples"; exit 1; }
+[[ -s $printed/list ]] || { echo "twins.sh: $printed has no list of examples"; exit 1; }
 for program in ${GNNMG_TWINS:-}; do
   grep -q "^[^ ]* $program " "$printed/list" || { echo "twins.sh: no example is called $program" && exit 1; }
 done
