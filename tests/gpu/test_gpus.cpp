@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "device/plugin.h"
 #include "support/plugin.h"
+#include "support/run_tests.h"
 
 namespace gnnmg::test {
 namespace {
@@ -52,6 +53,5 @@ int main(int argc, char** argv) {
   gnnmg::test::table = *plugin.table;
   std::printf("[ FIGURE   ] on %d GPU%s\n", gnnmg::test::num_gpus,
               gnnmg::test::num_gpus == 1 ? "" : "s");
-  if (RUN_ALL_TESTS() != 0) return 1;
-  return testing::UnitTest::GetInstance()->skipped_test_count() > 0 ? kSkipped : 0;
+  return gnnmg::test::run_tests();
 }

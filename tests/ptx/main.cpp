@@ -9,6 +9,7 @@
 
 #include "fake_cuda/fake_cuda.h"
 #include "ptx/kernels.h"
+#include "support/run_tests.h"
 
 namespace {
 
@@ -31,7 +32,7 @@ int main(int argc, char** argv) {
   ptx::run_kernels(GNNMG_PTX);
   testing::InitGoogleTest(&argc, argv);
   testing::UnitTest::GetInstance()->listeners().Append(new Faults);
-  const int result = RUN_ALL_TESTS();
+  const int result = test::run_tests();
   std::printf("%zu of %zu kernels ran, %lld launches, %.1f million instructions of warps\n",
               ptx::kernels_that_ran().size(), ptx::all_kernels().size(),
               static_cast<long long>(ptx::num_launches()),
