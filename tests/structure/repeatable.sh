@@ -11,10 +11,11 @@ complain() {
   sed "s|\$|  <- $1|" <<<"$2"
   bad=1
 }
-# sources <extended expression> <place>...: prints matching lines, except comments
+# sources <extended expression> <place>...: prints matching lines, except comments, and places that do not exist
 sources() {
-  local expression=$1
+  local expression=$1 place
   shift
+  for place in "$@"; do [[ -e $place ]] || echo "there is no $place"; done
   grep -rnE --include='*.h' --include='*.cpp' --include='*.cu' --include='*.cuh' "$expression" "$@" |
     grep -vE '^[^:]*:[0-9]+:[[:space:]]*//' || true
 }
@@ -23,6 +24,8 @@ sources() {
 atomics='atomic[A-Z][A-Za-z_]*[[:space:]]*\(|\batomic_ref\b|\bcuda::(std::)?atomic|"[^"]*\b(atom|red)\.'
 complain "atomics are called by the functions of cuda/grid/portable.h alone" \
   "$(sources "$atomics" cuda | grep -v '^cuda/grid/portable\.h:' || true)"
+[[ -n $(sources 'atomic_[a-z_]+\(' cuda/grid/portable.h) ]] ||
+  complain "expected in cuda/grid/portable.h" "no function for atomics"
 complain "atomics are for integers of 32 or 64 bits: sums of floating-point numbers depend on their order" \
   "$(sources 'atomic_[a-z_]+\(' cuda/grid/portable.h | grep -vE 'atomic_[a-z_]+\((int32_t|uint64_t)\* at,' || true)"
 

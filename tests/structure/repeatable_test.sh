@@ -39,5 +39,10 @@ expect 'differ from run to run' train/sum.cpp '  at::index_put_(out, {targets}, 
 expect ok nn/conv/gcn_conv.cpp '  return out.index_add(0, targets, weights);'
 expect ok nn/conv/sum.cpp '  // no index_add(0, targets, weights)' '  return sum.index_select(0, targets);' '  put(execution, x);'
 
+# A file whose name has changed.
+mv "$scratch/cuda/grid/portable.h" "$scratch/cuda/grid/moved.h"
+output=$(bash "$here/repeatable.sh" "$scratch" 2>&1) && failures=$((failures + 1))
+[[ $output == *"there is no cuda/grid/portable.h"* ]] || { echo "without its file: $output" && failures=$((failures + 1)); }
+
 rm -rf "$scratch"
 ((failures == 0)) && echo "every planted line was found"

@@ -7,13 +7,15 @@ cd "$1"
 bad=0
 # <expression for making a context> <expression for printing its warnings> <file>...
 check() {
-  local made=$1 printed=$2 file
+  local made=$1 printed=$2 file count=0
   for file in "${@:3}"; do
     grep -qE "$made" "$file" || continue
+    count=$((count + 1))
     grep -qE "$printed" "$file" && continue
     echo "$file makes a context and prints no warnings, expected: $printed"
     bad=1
   done
+  ((count > 0)) || { echo "$made is in none of ${*:3}" && bad=1; }
 }
 check 'gnnmg_context_create\(' 'gnnmg_log_(next|print)\(' c/*.c
 check 'Context::(new|with_config)\(' 'Warnings::of\(|\.messages\(\)' rust/*.rs

@@ -18,7 +18,9 @@ expect() {
   plant c/b.c 'CHECK(gnnmg_context_create(1, 0, &c)); while (gnnmg_log_next(c)) {}'
   plant rust/a.rs 'let c = Context::new()?; let w = common::Warnings::of(&c);'
   plant go/a/main.go 'rt := OpenRuntime(); defer CloseRuntime(rt)'
+  plant go/common/common.go 'rt := gnnmg.NewRuntime(); for m := range rt.Messages() {}'
   plant julia/a.jl 'context = open_context()'
+  plant julia/common.jl 'context = Context(); messages(context)'
   [[ $# == 1 ]] || plant "$2" "$3"
   output=$(bash "$here/warnings.sh" "$scratch" 2>&1) || status=$?
   if [[ $want == ok && $status == 0 ]] || [[ $want != ok && $status != 0 && $output == "$want "* ]]; then return; fi
@@ -32,6 +34,7 @@ expect rust/a.rs rust/a.rs 'let c = Context::with_config(&config)?;'
 expect go/a/main.go go/a/main.go 'rt := Get(gnnmg.NewRuntime())'
 expect go/a/main.go go/a/main.go 'rt := OpenRuntime(); defer rt.Close()'
 expect julia/a.jl julia/a.jl 'context = Context(; num_threads = 1)'
+expect 'Context::(new|with_config)\(' rust/a.rs 'let c = Context::opened()?;'
 
 rm -rf "$scratch"
 ((failures == 0)) && echo "every planted mistake was found"
