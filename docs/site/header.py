@@ -36,6 +36,7 @@ PARAMETERS = {
 }
 RULES = {'(a)': 'At any time, on any thread', '(b)': 'Together with other calls that only read the object',
          '(c)': 'Alone on the object'}  # section Threads of the header
+DECLARED = re.compile(r'^(?:GNNMG_API\s|typedef \w+ \(\*gnnmg_)', re.MULTILINE)
 FUNCTION = re.compile(r'(/\*\*(?:(?!\*/).)*\*/)\n((?:GNNMG_API|typedef \w+ \(\*gnnmg_)[^;]*;)', re.DOTALL)
 
 
@@ -154,6 +155,9 @@ def completed(header, folder):
     parts = marked_parts(folder)
     header = re.sub(r'^typedef int32_t (gnnmg_\w+);\n(?=enum \{)', r'typedef int32_t \1;\n\n/** Values of ::\1. */\n', header, flags=re.M)
     header = re.sub(r'^GNNMG_STATUS\s', 'GNNMG_API GNNMG_MUST_USE gnnmg_status ', header, flags=re.M)
+    declared, described = len(DECLARED.findall(header)), len(FUNCTION.findall(header))
+    if described != declared:
+        complaints.append(f'{declared - described} of {declared} functions and callbacks have no comment directly above')
     text = FUNCTION.sub(lambda match: complete(match[1], match[2], parts, complaints), header)
     text = re.sub(r'(uint32_t struct_size;)(?!\s*/\*)', r'\1 /**< sizeof of this struct. */', text)
     text = re.sub(r'(int32_t padding\d?;)(?!\s*/\*)', r'\1 /**< 0. */', text)

@@ -199,6 +199,11 @@ class Header(Tree):
         self.example('gnnmg_graph_free(graph);', 'idle')
         self.assertRegex(self.completed()[1][0], 'gnnmg_graph_free: no marked lines')
 
+    def test_a_function_without_a_comment(self):
+        for text in ('GNNMG_API void gnnmg_graph_free(gnnmg_graph* graph);\n',
+                     '/** Frees it. */\n\nGNNMG_STATUS gnnmg_graph_free(gnnmg_graph* graph);\n'):
+            self.assertEqual(self.completed(text)[1], ['1 of 1 functions and callbacks have no comment directly above'])
+
     def test_parameters(self):
         for comment, declared, complaint in (('Frees it.', 'int32_t mode', 'nothing says what mode is'),
                                              ('Frees it.\n * @param gone a number', 'gnnmg_graph* graph', 'there is no parameter gone')):
