@@ -84,12 +84,16 @@ TEST(Checksum, OfAFileOfAnySize) {
 TEST(Checksum, AFaultOfTheFileIsSaid) {
   const test::TempDir folder;
   const std::string path = folder.write("file", std::string(5'000'000, 'x'));
+  const std::string expected = sum_of_file(path).sha256;
+  std::string found;
   const int64_t faults = test::fail_each_file_call(
-      {.error = EIO}, [&] { sum_of_file(path); },
-      [&](int64_t, const base::Error* error) {
-        if (error) {
+      {.error = EIO}, [&] { found = sum_of_file(path).sha256; },
+      [&](int64_t n, const base::Error* error) {
+        if (error)
           EXPECT_EQ(error->status(), base::Status::kIo);
-        }
+        else
+          EXPECT_EQ(found, expected) << "call " << n;
+        found.clear();
       });
   EXPECT_GE(faults, 6);  // open, stat and each read
   EXPECT_THROW(sum_of_file(folder.file("absent")), base::Error);

@@ -101,7 +101,7 @@ TEST(FileFaults, FailedWritesLeaveTheOldFile) {
     const std::string path = folder.file(format.name);
     for (const int error : {EIO, ENOSPC, EDQUOT, EROFS}) {
       format.write(path, 1);
-      fail_each_file_call(
+      const int64_t faults = fail_each_file_call(
           {.error = error}, [&] { format.write(path, 2); },
           [&](int64_t n, const base::Error* thrown) {
             // The last sync may fail with the new file in place.
@@ -114,13 +114,15 @@ TEST(FileFaults, FailedWritesLeaveTheOldFile) {
             }
             format.write(path, 1);
           });
+      EXPECT_GE(faults, 4) << format.name;  // open, write, sync, rename
     }
   }
 }
 
 TEST(FileFaults, PowerLossLeavesTheOldOrTheNewFile) {
   for (const Format& format : kFormats) {
-    for (int64_t calls = 1;; ++calls) {
+    int64_t calls = 1;
+    for (;; ++calls) {
       const TempDir folder;
       const std::string path = folder.file(format.name);
       format.write(path, 1);
@@ -139,6 +141,7 @@ TEST(FileFaults, PowerLossLeavesTheOldOrTheNewFile) {
         EXPECT_TRUE(found == 1 || found == 2) << format.name << ", call " << calls;
       }
     }
+    EXPECT_GT(calls, 4) << format.name;  // open, write, sync, rename
   }
 }
 

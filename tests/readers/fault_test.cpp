@@ -224,14 +224,20 @@ TEST(Files, EveryCallMayFailWhileReading) {
   write_sets(dir, pool);
   for (const char* set : kSets) {
     const std::string path = dir.file(set);
-    const int64_t runs = test::fail_each_file_call(
-        {},
-        [&] {
-          base::Log log;
-          open_dataset(path, {}, {pool, log, {}});
-        },
-        [&](int64_t n, const base::Error* error) {
-          if (!error) return;  // a failing close loses nothing that was read
+    int64_t edges = -1;
+    const auto read = [&] {
+      base::Log log;
+      edges = -1;
+      edges = open_dataset(path, {}, {pool, log, {}})->graph->num_edges();
+    };
+    read();
+    const int64_t expected = edges;
+    const int64_t runs =
+        test::fail_each_file_call({}, read, [&](int64_t n, const base::Error* error) {
+          if (!error) {  // a failing close loses nothing that was read
+            EXPECT_EQ(edges, expected) << set << " " << n;
+            return;
+          }
           EXPECT_EQ(error->status(), Status::kIo) << set << " " << n << ": " << error->what();
           EXPECT_EQ(error->system_error(), EIO) << set << " " << n;
         });
