@@ -40,7 +40,8 @@ fn expect_success(children: Vec<Child>) {
     for child in children {
         let output = child.wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stdout));
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("running 1 test"), "{text}{said}");
     }
 }
 
@@ -152,6 +153,8 @@ pub fn expect_leaves(test: &str) {
         .unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{test}: {text}");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("running 1 test"), "{test}: {said}"); // a name of no test ends with 0 too
 }
 
 #[test]
