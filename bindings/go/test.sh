@@ -53,7 +53,8 @@ gpus() {
   local machine=(bash "$here/../../tests/fake_machine/of_build.sh" "$GNNMG_DIR") status=0
   "${machine[@]}" true >/dev/null || status=$?
   if ((status == 77)); then echo "left out: the build has no fake GPUs" && [[ ${CI:-} != true ]]; return; fi
-  (cd "$here" && go test -race -count=1 -run GPU -exec "${machine[*]}" .)
+  (cd "$here" && go test -race -count=1 -run GPU -exec "${machine[*]}" .) | tee "$scratch/said" &&
+    ! grep 'no tests to run' "$scratch/said"
 }
 twins_on_gpus() { bash "$examples/twins_on_gpus.sh" "$GNNMG_DIR" "$scratch/%"; }
 

@@ -135,7 +135,8 @@ gpus() {
   # Cargo stays outside: the folder of the library is that of the machine inside. One test at a time: a fake GPU that one
   # thread captures is captured for all.
   alone env "CARGO_TARGET_$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER=$machine" \
-    cargo test --quiet -p gnnmg --test api gpu_ -- --test-threads=1
+    cargo test --quiet -p gnnmg --test api gpu_ -- --test-threads=1 | tee "$scratch/said" &&
+    ! grep '^running 0 tests' "$scratch/said"
 }
 twins_on_gpus() { bash "$examples/twins_on_gpus.sh" "$GNNMG_DIR" "$CARGO_TARGET_DIR/debug/%"; }
 
