@@ -13,6 +13,7 @@ data=${GNNMG_DATA:-$root/../shared/data}
 runs=
 if [[ ${1:-} == --runs ]]; then runs=$2 && shift 2; fi
 wanted=" $* "
+known=" "
 failed=0
 if [[ ! -d $data ]]; then
   echo "accuracy.sh: needs the data sets, which are not in $data"
@@ -46,6 +47,7 @@ lower() {
 recipe() {
   local name=$1 count=${runs:-$2} expected=$3 start=$SECONDS with without
   shift 3
+  known+="$name "
   [[ $wanted == "  " || $wanted == *" $name "* ]] || return 0
   with=$(measure --runs "$count" "$@")
   without=$(measure --runs "$count" --no-edges "$@")
@@ -104,4 +106,7 @@ recipe molhiv 5 "0.725 0.012" "$data/ogbg-molhiv-rebuilt" --split scaffold --mod
 # A knowledge graph without features
 recipe aifb 10 "0.967 0.004" "$data/aifb" --split public --model rgcn --relations 90 $whole --hidden 16 --dropout 0 --lr 0.01 \
   --epochs 50 --evaluate-every 50
+for name in "$@"; do
+  [[ $known == *" $name "* ]] || { echo "accuracy.sh: no recipe is called $name" >&2 && failed=1; }
+done
 exit $failed

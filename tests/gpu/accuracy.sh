@@ -7,7 +7,7 @@
 # Skipped (77) without a GPU, or without the data sets.
 set -euo pipefail
 shopt -s inherit_errexit
-train=$1 kind=$2 nodes=${3:-20000} machine=("${@:4}") failed=0
+train=$1 kind=$2 nodes=${3:-20000} machine=("${@:4}") failed=0 count=0
 
 if ((${#machine[@]} == 0)) && ! nvidia-smi -L >/dev/null 2>&1; then
   echo "skipped: no driver, hence no GPU" && exit 77
@@ -24,6 +24,7 @@ mean_of() {
 recipe() {
   local name=$1 cpu gpu start=$SECONDS
   shift
+  count=$((count + 1))
   cpu=$(mean_of "$train" --quiet --runs 3 --device cpu "$@")
   local half=$((SECONDS - start))
   gpu=$(mean_of "${machine[@]}" "$train" --quiet --runs 3 --device cuda:0 "$@")
@@ -58,4 +59,5 @@ done
 ! of imdb-binary || recipe "IMDB-BINARY, GIN-0" "$data/imdb-binary" --model gin --layers 4 --norm batch --readout sum --jumping scores --dropout 0 \
   --output-dropout 0.5 --lr 0.01 --schedule step --drop-last --split fold_of_graph --vary-split --batch-size 32 --epochs 125 \
   --evaluate-every 2 --schedule-epochs 89
+((count > 0)) || { echo "there is no recipe for any of: $sets" && exit 1; }
 exit $failed
