@@ -21,10 +21,12 @@ END
 
 # compile <object> <sed expression>: with the flags of a file of the project that LibTorch's headers are for
 compile() {
-  local words
-  words=$(python3 -c 'import json, sys
+  local flags words
+  flags=$(python3 -c 'import json, sys
 print(next(e["command"] for e in json.load(open("compile_commands.json")) if "-fmacro-prefix-map" in e["command"]))' |
-    grep -oE '(^| )(-isystem |-I|-D|-f(macro-prefix-map|visibility)|-std=|-O)[^ ]+' | sed -E "$2")
+    grep -oE '(^| )(-isystem |-I|-D|-f(macro-prefix-map|visibility)|-std=|-O)[^ ]+')
+  words=$(sed -E "$2" <<<"$flags")
+  [[ -z $2 || $words != "$flags" ]] || fail "no flag is changed by $2"
   # shellcheck disable=SC2086 # several words
   c++ $words -c "$scratch/names.cpp" -o "$1"
   grep -qF c10/core/Scalar.h "$1" || fail "the object names no header of LibTorch"
@@ -49,6 +51,6 @@ tree=$scratch/tree
 mkdir "$tree" && cp "$top/.gitignore" "$tree" && ln -s "$torch" "$tree/.deps"
 if command -v git >"$scratch/log"; then
   git -C "$tree" init -q
-  [[ -z $(git -C "$tree" status --porcelain .deps) ]] || fail ".gitignore lets a linked .deps in"
+  [[ $(git -C "$tree" status --porcelain) == "?? .gitignore" ]] || fail ".gitignore lets a linked .deps in"
 fi
 echo "objects name no folder of a linked LibTorch, and git ignores a linked .deps"
