@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "support/data.h"
 #include "support/sysfs.h"
 
 namespace gnnmg::device {
@@ -74,7 +75,7 @@ void apart(const F& f) {
 
 TEST(Affinity, BindsAThreadAndThoseThatItStarts) {
   const Cores all = own_cores();
-  if (all.size() < 2) GTEST_SKIP() << "this process has one core";
+  GNNMG_NEEDS(all.size() >= 2, "two cores");
   const Cores half(all.begin(), all.begin() + static_cast<int64_t>(all.size() / 2));
   // Cores that this process may not use, or that do not exist, are left out.
   const Sysfs sysfs({{kDevice, "1\n"}, {kNode, text_of_cores(half) + ",5000-5007\n"}});

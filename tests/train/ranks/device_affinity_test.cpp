@@ -9,6 +9,7 @@
 #include <set>
 
 #include "device/affinity.h"
+#include "support/data.h"
 #include "support/sysfs.h"
 #include "train/device_fixture.h"
 
@@ -59,7 +60,7 @@ Sampled train_on(const Gpus& gpus, bool stay, int32_t loader_threads) {
 
 TEST(DeviceAffinity, ThreadsOfAGpuStayBesideIt) {
   const Cores all = own_cores();
-  if (all.size() < 2) GTEST_SKIP() << "this process has one core";
+  GNNMG_NEEDS(all.size() >= 2, "two cores");
   const Cores first = {all[0]}, second = {all[1]};
   const Sysfs sysfs(
       {{"/sys/bus/pci/devices/0000:01:00.0/numa_node", "0\n"},
