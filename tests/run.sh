@@ -63,8 +63,8 @@ report_tests() {
     "$GNNMG_TEST_FIGURES"
 }
 
-# Many tests wait more than they compute: twice as many run as there are cores, and one more fits beside two that take two
-# places each. ctest's own summary is held back until after the report.
+# Many tests wait more than they compute: twice as many run as there are cores, and one more. ctest's own summary is held back
+# until after the report.
 summary='^[0-9]+% tests passed, [0-9]+ tests? failed out of'
 tests() {
   export GNNMG_TEST_FIGURES=$PWD/build/all/figures.txt

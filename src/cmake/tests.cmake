@@ -10,8 +10,8 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 # which limits its CPU seconds (tests/support/run_test.py), multiplied by GNNMG_TIMEOUT_FACTOR: unit (10 s, the default), dist
 # (40 s, for several ranks or every kernel), bindings (100 s, mostly for compilers), long, which tests/run.sh leaves to
 # tests/nightly.sh, or gpu, which is skipped without a GPU. TIMEOUT, by default 120 s, is for a plain build: sanitizers get
-# GNNMG_TIMEOUT_FACTOR times as much. PROCESSES: the test starts several processes and measures time; it takes two places.
-# SERIAL: no other test runs at the same time.
+# GNNMG_TIMEOUT_FACTOR times as much. PROCESSES: the test starts several processes and measures time; one such
+# test runs at a time. SERIAL: no other test runs at the same time.
 function(gnnmg_register_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;PROCESSES" "TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_COMMAND)
@@ -20,11 +20,11 @@ function(gnnmg_register_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
-  set(places 1)
   set(cost ${arg_TIMEOUT})
-  if(arg_PROCESSES)  # first, while two places are free: later a test of one place takes each that becomes free
-    set(places 2)
-    math(EXPR cost "${cost} + 10000")
+  set(lock)
+  if(arg_PROCESSES)
+    math(EXPR cost "${cost} + 10000")  # first: one after the other they take a third of the whole time
+    set(lock processes)
   endif()
   set(class unit)
   foreach(label IN ITEMS dist bindings long gpu)
@@ -42,7 +42,7 @@ function(gnnmg_register_test name)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -S ${PROJECT_SOURCE_DIR}/tests/support/run_test.py
            ${name} ${class} ${GNNMG_TIMEOUT_FACTOR} ${program} ${arg_COMMAND})
   set_tests_properties(${name} PROPERTIES
-    LABELS "${arg_LABELS}" TIMEOUT ${timeout} COST ${cost} PROCESSORS ${places} RUN_SERIAL ${arg_SERIAL}
+    LABELS "${arg_LABELS}" TIMEOUT ${timeout} COST ${cost} RESOURCE_LOCK "${lock}" RUN_SERIAL ${arg_SERIAL}
     SKIP_RETURN_CODE 77
     ENVIRONMENT "${GNNMG_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
 endfunction()
