@@ -24,7 +24,6 @@ ALLOWED = [
     ("DeviceScanKernel", 8, 0, "CUB's own, of a scan that is a few microseconds"),
     ("::Attend<float, (gnnmg::cuda::Scores)2, 4>", 16, 16, "one or two numbers twice a tile's edges; half of the warps would cost more"),
     ("::Attend<double", 0, 8, "numbers of f64 take two registers each, and few train in f64"),
-    ("::ScoreGradients<double", 0, 8, "as above"),
 ]
 # Kernels that move pieces of rows, and those that copy rows, which have a second path for unaligned rows.
 MOVES_PIECES = re.compile(r"\bByPieces<[24], |\brun_tiles<.*GatherRows<gnnmg::cuda::Keep<")

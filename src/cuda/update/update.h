@@ -83,6 +83,8 @@ struct PrepareUpdate {
 
 template <typename T>
 struct Update {
+  // For f64 nvcc's own choice of registers spills on sm_80.
+  static constexpr int kLeastBlocks = sizeof(T) == 4 ? 0 : 6;
   train::UpdateRule rule;
   train::UpdateArrays<T> at;
   const UpdateNumbers* numbers;
